@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ *
+ * spi.h
+ *	  The one way in and out of SPI: connect, parameters, results, tuplestores
+ *	  as named relations, error context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SCD2_SPI_H
+#define SCD2_SPI_H
+
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
+
+/* Connect and disconnect.  Nest freely. */
+extern void scd2_spi_begin(void);
+extern void scd2_spi_end(void);
+
+/*
+ * Run one statement with parameters $1..$nargs.  "step" names it in the error
+ * context: applying "gold.dim_customer", step "close".  nulls may be NULL (no
+ * parameter is null), else an array of bool.  Result rows, if any, are left in
+ * SPI_tuptable; returns SPI_processed.
+ */
+extern uint64 scd2_spi_run(const char *step, const char *sql, int nargs,
+						   const Oid *types, const Datum *values,
+						   const bool *nulls);
+
+/* The same in a read-only manner: sees the active snapshot. */
+extern uint64 scd2_spi_read(const char *step, const char *sql, int nargs,
+							const Oid *types, const Datum *values,
+							const bool *nulls);
+
+/* The same, with the rows going to a DestReceiver; returns their number. */
+extern uint64 scd2_spi_stream(const char *step, const char *sql, int nargs,
+							  const Oid *types, const Datum *values,
+							  const bool *nulls, bool read_only,
+							  DestReceiver *dest);
+
+/* Value of column "col" (1..) of row "row" (0..) of SPI_tuptable. */
+extern Datum scd2_spi_value(uint64 row, int col, bool *isnull);
+
+/* The same as text, palloc'd in the caller's context "cxt"; NULL for null. */
+extern char *scd2_spi_text(uint64 row, int col, MemoryContext cxt);
+
+/* Make a tuplestore a relation called "name" for the statements that follow. */
+extern void scd2_spi_register(const char *name, TupleDesc desc,
+							  Tuplestorestate *store, double ntuples);
+extern void scd2_spi_unregister(const char *name);
+
+/* What the error context says is going on, e.g. applying "gold.dim_customer". */
+extern const char *scd2_spi_activity(const char *activity);
+
+#endif							/* SCD2_SPI_H */

@@ -1,0 +1,22 @@
+/*-------------------------------------------------------------------------
+ *
+ * sqltext.h
+ *	  Building SQL text: quoting, column lists, equality.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SCD2_SQLTEXT_H
+#define SCD2_SQLTEXT_H
+
+#include "lib/stringinfo.h"
+
+/* Quoted schema.name of a relation as it is called now; palloc'd.  Error if gone. */
+extern char *scd2_relation_name(Oid relid);
+
+/* Append a quoted identifier, with "prefix." before it unless prefix is NULL. */
+extern void scd2_append_ident(StringInfo buf, const char *prefix, const char *ident);
+
+/* Append a quoted literal. */
+extern void scd2_append_literal(StringInfo buf, const char *value);
+
+#endif							/* SCD2_SQLTEXT_H */
