@@ -4,7 +4,9 @@ MODULE_big = scd2
 DATA = sql/scd2--1.0.sql
 
 OBJS = \
-	src/scd2.o
+	src/scd2.o \
+	src/sqltext.o \
+	src/spi.o
 
 SHLIB_LINK = -lxxhash
 PG_CPPFLAGS = -I$(srcdir)/src

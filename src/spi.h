@@ -19,7 +19,7 @@ extern void scd2_spi_end(void);
 
 /*
  * Run one statement with parameters $1..$nargs.  "step" names it in the error
- * context: applying "gold.dim_customer", step "close".  nulls may be NULL (no
+ * context: step "close".  nulls may be NULL (no
  * parameter is null), else an array of bool.  Result rows, if any, are left in
  * SPI_tuptable; returns SPI_processed.
  */
@@ -49,7 +49,20 @@ extern void scd2_spi_register(const char *name, TupleDesc desc,
 							  Tuplestorestate *store, double ntuples);
 extern void scd2_spi_unregister(const char *name);
 
-/* What the error context says is going on, e.g. applying "gold.dim_customer". */
-extern const char *scd2_spi_activity(const char *activity);
+/*
+ * Error context for all that happens between push and pop:
+ * applying "gold.dim_customer".  Lives on the caller's stack; "label" must
+ * live as long.
+ */
+typedef struct Scd2Activity
+{
+	ErrorContextCallback callback;
+	const char *verb;
+	const char *label;
+} Scd2Activity;
+
+extern void scd2_activity_push(Scd2Activity *activity, const char *verb,
+							   const char *label);
+extern void scd2_activity_pop(Scd2Activity *activity);
 
 #endif							/* SCD2_SPI_H */

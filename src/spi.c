@@ -1,0 +1,214 @@
+/*-------------------------------------------------------------------------
+ *
+ * spi.c
+ *	  The one way in and out of SPI: connect, parameters, results, tuplestores
+ *	  as named relations, error context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "spi.h"
+
+#include "nodes/params.h"
+#include "utils/builtins.h"
+#include "utils/queryenvironment.h"
+
+static void
+activity_callback(void *arg)
+{
+	Scd2Activity *activity = (Scd2Activity *) arg;
+
+	errcontext("%s \"%s\"", activity->verb, activity->label);
+}
+
+/*
+ * Begin an activity that error contexts name until scd2_activity_pop.
+ */
+void
+scd2_activity_push(Scd2Activity *activity, const char *verb, const char *label)
+{
+	activity->verb = verb;
+	activity->label = label;
+	activity->callback.callback = activity_callback;
+	activity->callback.arg = activity;
+	activity->callback.previous = error_context_stack;
+	error_context_stack = &activity->callback;
+}
+
+/*
+ * End it.  After an error there is nothing to end: whoever catches it restores
+ * the stack of contexts.
+ */
+void
+scd2_activity_pop(Scd2Activity *activity)
+{
+	error_context_stack = activity->callback.previous;
+}
+
+static void
+step_callback(void *arg)
+{
+	errcontext("step \"%s\"", (const char *) arg);
+}
+
+/*
+ * Connect to SPI.  Every call is matched by one of scd2_spi_end; an error in
+ * between disconnects by itself.
+ */
+void
+scd2_spi_begin(void)
+{
+	int			rc = SPI_connect();
+
+	if (rc != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed: %s", SPI_result_code_string(rc));
+}
+
+/*
+ * Disconnect; frees all results that were not copied out.
+ */
+void
+scd2_spi_end(void)
+{
+	int			rc = SPI_finish();
+
+	if (rc != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed: %s", SPI_result_code_string(rc));
+}
+
+static uint64
+execute(const char *step, const char *sql, int nargs,
+		const Oid *types, const Datum *values, const bool *nulls,
+		bool read_only, DestReceiver *dest)
+{
+	SPIExecuteOptions options = {0};
+	ErrorContextCallback context;
+	int			rc;
+
+	if (nargs > 0)
+	{
+		ParamListInfo params = makeParamList(nargs);
+
+		for (int i = 0; i < nargs; i++)
+		{
+			params->params[i].value = values[i];
+			params->params[i].isnull = nulls != NULL && nulls[i];
+			params->params[i].pflags = PARAM_FLAG_CONST;
+			params->params[i].ptype = types[i];
+		}
+		options.params = params;
+	}
+	options.read_only = read_only;
+	options.dest = dest;
+
+	context.callback = step_callback;
+	context.arg = unconstify(char *, step);
+	context.previous = error_context_stack;
+	error_context_stack = &context;
+
+	rc = SPI_execute_extended(sql, &options);
+	if (rc < 0)
+		elog(ERROR, "SPI_execute_extended failed: %s: %s",
+			 SPI_result_code_string(rc), sql);
+
+	error_context_stack = context.previous;
+
+	return SPI_processed;
+}
+
+/*
+ * Run one statement that may write.  It sees all that was committed or done in
+ * this transaction before it, as READ COMMITTED does.
+ */
+uint64
+scd2_spi_run(const char *step, const char *sql, int nargs,
+			 const Oid *types, const Datum *values, const bool *nulls)
+{
+	return execute(step, sql, nargs, types, values, nulls, false, NULL);
+}
+
+/*
+ * Run one statement under the active snapshot; it must not write.
+ */
+uint64
+scd2_spi_read(const char *step, const char *sql, int nargs,
+			  const Oid *types, const Datum *values, const bool *nulls)
+{
+	return execute(step, sql, nargs, types, values, nulls, true, NULL);
+}
+
+/*
+ * Run one statement whose rows go to "dest".
+ */
+uint64
+scd2_spi_stream(const char *step, const char *sql, int nargs,
+				const Oid *types, const Datum *values, const bool *nulls,
+				bool read_only, DestReceiver *dest)
+{
+	return execute(step, sql, nargs, types, values, nulls, read_only, dest);
+}
+
+/*
+ * A value of the last statement's result: row from 0, column from 1.  Valid
+ * until scd2_spi_end; copy what is to live longer.
+ */
+Datum
+scd2_spi_value(uint64 row, int col, bool *isnull)
+{
+	Assert(SPI_tuptable != NULL && row < SPI_tuptable->numvals);
+	return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc,
+						 col, isnull);
+}
+
+/*
+ * The same as text in "cxt", or NULL.
+ */
+char *
+scd2_spi_text(uint64 row, int col, MemoryContext cxt)
+{
+	char	   *value;
+
+	Assert(SPI_tuptable != NULL && row < SPI_tuptable->numvals);
+	value = SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, col);
+	return value == NULL ? NULL : MemoryContextStrdup(cxt, value);
+}
+
+/*
+ * Make a tuplestore readable under "name" by the statements that follow, with
+ * its size known to the planner.  It hides tables of that name where they are
+ * not qualified, so all generated SQL qualifies (DESIGN.md section 4).  The
+ * tuplestore needs EXEC_FLAG_REWIND; every scan of it starts at its beginning.
+ */
+void
+scd2_spi_register(const char *name, TupleDesc desc,
+				  Tuplestorestate *store, double ntuples)
+{
+	EphemeralNamedRelation enr = palloc0(sizeof(EphemeralNamedRelationData));
+	int			rc;
+
+	enr->md.name = pstrdup(name);
+	enr->md.reliddesc = InvalidOid;
+	enr->md.tupdesc = desc;
+	enr->md.enrtype = ENR_NAMED_TUPLESTORE;
+	enr->md.enrtuples = ntuples;
+	enr->reldata = store;
+
+	rc = SPI_register_relation(enr);
+	if (rc != SPI_OK_REL_REGISTER)
+		elog(ERROR, "SPI_register_relation failed: %s",
+			 SPI_result_code_string(rc));
+}
+
+/*
+ * Take the name away again; the tuplestore is the caller's to end.
+ */
+void
+scd2_spi_unregister(const char *name)
+{
+	int			rc = SPI_unregister_relation(name);
+
+	if (rc != SPI_OK_REL_UNREGISTER)
+		elog(ERROR, "SPI_unregister_relation failed: %s",
+			 SPI_result_code_string(rc));
+}
