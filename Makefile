@@ -60,7 +60,7 @@ test-versions:
 	@test/versions $(VERSIONS)
 
 bench:
-	@test/server bench/run $(BENCH)
+	@CONF='autovacuum = off' test/server bench/run $(BENCH)
 
 # What pgindent does, nearly.
 format:
