@@ -62,8 +62,8 @@ test-versions:
 bench:
 	@CONF='autovacuum = off' test/server bench/run $(BENCH)
 
-# What pgindent does, nearly.
+# What pgindent does, nearly (needs clang-format).
 format:
-	clang-format -i src/*.c src/*.h
+	@tools/format src/*.c src/*.h
 
 .PHONY: demo test test-versions bench format

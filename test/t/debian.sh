@@ -4,6 +4,7 @@
 #
 # The mirror is the one that apt on this machine uses; the lists are fetched into
 # a scratch directory of apt's own.  A release that cannot be had is a skip.
+# shellcheck disable=SC2016
 set -euo pipefail
 
 tests=7 passed=0 failed=0
