@@ -4,6 +4,11 @@ MODULE_big = scd2
 DATA = sql/scd2--1.0.sql
 
 OBJS = \
+	src/canonical.o \
+	src/canonical_nested.o \
+	src/canonical_text.o \
+	src/hash.o \
+	src/keyform.o \
 	src/scd2.o
 
 SHLIB_LINK = -lxxhash
