@@ -6,9 +6,28 @@ DATA = $(wildcard sql/scd2--*.sql)
 DOCS = README.md
 
 OBJS = \
+	src/apply.o \
+	src/badrow.o \
+	src/batch.o \
+	src/canonical.o \
+	src/canonical_nested.o \
+	src/canonical_text.o \
+	src/classify.o \
+	src/convert.o \
+	src/drift.o \
+	src/emit.o \
+	src/hash.o \
+	src/keyform.o \
+	src/keyset.o \
+	src/plan.o \
+	src/preview.o \
+	src/progress.o \
+	src/report.o \
 	src/scd2.o \
 	src/spi.o \
-	src/sqltext.o
+	src/sqltext.o \
+	src/stage.o \
+	src/write.o
 
 SHLIB_LINK = -lxxhash
 PG_CPPFLAGS = -I$(srcdir)/src
