@@ -6,7 +6,8 @@ DATA = sql/scd2--1.0.sql
 OBJS = \
 	src/scd2.o \
 	src/sqltext.o \
-	src/spi.o
+	src/spi.o \
+	src/fold.o
 
 SHLIB_LINK = -lxxhash
 PG_CPPFLAGS = -I$(srcdir)/src

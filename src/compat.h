@@ -10,4 +10,9 @@
 
 #include "postgres.h"
 
+/* the layout of varlena values has a header of its own from 16 on */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
 #endif							/* SCD2_COMPAT_H */
