@@ -16,6 +16,7 @@ OBJS = \
 	src/convert.o \
 	src/drift.o \
 	src/emit.o \
+	src/fold.o \
 	src/hash.o \
 	src/keyform.o \
 	src/keyset.o \
