@@ -8,6 +8,8 @@
 #ifndef SCD2_APPLY_H
 #define SCD2_APPLY_H
 
+#include "fmgr.h"
+
 #include "batch.h"
 
 /* The parameters of scd2.apply and scd2.preview, as they were given. */

@@ -10,17 +10,16 @@
 
 #include "postgres.h"
 
-<<<<<<< HEAD
 /* RelationGetPrimaryKeyIndex has to be told about deferrable keys from 18 on. */
 #if PG_VERSION_NUM >= 180000
 #define COMPAT_DEFERRABLE_OK	, true
 #else
 #define COMPAT_DEFERRABLE_OK
-=======
+#endif
+
 /* the layout of varlena values has a header of its own from 16 on */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
->>>>>>> e2c4c0b9d4b9033289485ec0fa38abdbad9f0181
 #endif
 
 #endif							/* SCD2_COMPAT_H */
