@@ -6,7 +6,16 @@ DATA = sql/scd2--1.0.sql
 OBJS = \
 	src/scd2.o \
 	src/sqltext.o \
-	src/spi.o
+	src/spi.o \
+	src/period.o \
+	src/rights.o \
+	src/condition.o \
+	src/registry.o \
+	src/follow.o \
+	src/options.o \
+	src/shape.o \
+	src/derived.o \
+	src/define.o
 
 SHLIB_LINK = -lxxhash
 PG_CPPFLAGS = -I$(srcdir)/src
