@@ -13,18 +13,27 @@ OBJS = \
 	src/canonical_nested.o \
 	src/canonical_text.o \
 	src/classify.o \
+	src/condition.o \
 	src/convert.o \
+	src/define.o \
+	src/derived.o \
 	src/drift.o \
 	src/emit.o \
 	src/fold.o \
+	src/follow.o \
 	src/hash.o \
 	src/keyform.o \
 	src/keyset.o \
+	src/options.o \
+	src/period.o \
 	src/plan.o \
 	src/preview.o \
 	src/progress.o \
+	src/registry.o \
 	src/report.o \
+	src/rights.o \
 	src/scd2.o \
+	src/shape.o \
 	src/spi.o \
 	src/sqltext.o \
 	src/stage.o \

@@ -38,6 +38,15 @@ extern uint64 scd2_spi_stream(const char *step, const char *sql, int nargs,
 							  const bool *nulls, bool read_only,
 							  DestReceiver *dest);
 
+/*
+ * Run a statement whose plan is kept in *plan (NULL at first) for the session:
+ * for fixed texts that run in every batch.  Parameters are $1..$nargs.
+ */
+extern uint64 scd2_spi_cached(const char *step, SPIPlanPtr *plan,
+							  const char *sql, int nargs, const Oid *types,
+							  const Datum *values, const bool *nulls,
+							  bool read_only);
+
 /* Value of column "col" (1..) of row "row" (0..) of SPI_tuptable. */
 extern Datum scd2_spi_value(uint64 row, int col, bool *isnull);
 
