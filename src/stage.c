@@ -154,8 +154,9 @@ build_keyset(StageState *state)
 									   batch->cxt);
 	scd2_progress_phase(SCD2_PHASE_VERSIONS, (int64) tuples);
 
-	oldcxt = MemoryContextSwitchTo(batch->row_cxt);
+	/* the scan keeps what it needs in the context it begins in: not the row's */
 	scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
+	oldcxt = MemoryContextSwitchTo(batch->row_cxt);
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
 		Scd2KeyEntry entry = {0};
