@@ -293,7 +293,10 @@ read_dimension_name(FunctionCallInfo fcinfo, Scd2Options *options)
 			else if (!quoted && isspace((unsigned char) *p))
 				continue;
 			else
-				longest = Max(longest, ++part);
+			{
+				part++;
+				longest = Max(longest, part);
+			}
 		}
 		if (longest >= NAMEDATALEN)
 			ereport(ERROR,
