@@ -12,6 +12,7 @@
 
 #include "nodes/params.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/queryenvironment.h"
 
 static void
@@ -257,4 +258,26 @@ scd2_spi_unregister(const char *name)
 	if (rc != SPI_OK_REL_UNREGISTER)
 		elog(ERROR, "SPI_unregister_relation failed: %s",
 			 SPI_result_code_string(rc));
+}
+
+static int	tid_join_guc_level;
+
+/*
+ * Hold joins to nested loops, or let go.  A join by ctid is then a TID scan for
+ * each staged row, which the planner thinks dearer than it is (DESIGN.md
+ * section 3).  Settings return by themselves after an error.
+ */
+void
+scd2_spi_tid_join(bool on)
+{
+	if (on)
+	{
+		tid_join_guc_level = NewGUCNestLevel();
+		(void) set_config_option("enable_hashjoin", "off", PGC_USERSET,
+								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+		(void) set_config_option("enable_mergejoin", "off", PGC_USERSET,
+								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	}
+	else
+		AtEOXact_GUC(true, tid_join_guc_level);
 }

@@ -59,6 +59,12 @@ extern void scd2_spi_register(const char *name, TupleDesc desc,
 extern void scd2_spi_unregister(const char *name);
 
 /*
+ * While on, the planner joins only by nested loop: what a join by ctid needs,
+ * which it would otherwise turn into a scan of the whole table.
+ */
+extern void scd2_spi_tid_join(bool on);
+
+/*
  * Error context for all that happens between push and pop:
  * applying "gold.dim_customer".  Lives on the caller's stack; "label" must
  * live as long.
