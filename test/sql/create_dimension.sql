@@ -4,6 +4,8 @@ CREATE EXTENSION IF NOT EXISTS scd2;
 RESET client_min_messages;
 CREATE SCHEMA cd;
 SET search_path = cd;
+SET timezone = 'UTC';
+SET datestyle = 'ISO';
 
 CREATE FUNCTION shape(rel regclass) RETURNS TABLE (name name, type text, not_null boolean) LANGUAGE sql AS $$
     SELECT attname, format_type(atttypid, atttypmod)
@@ -44,8 +46,8 @@ SELECT * FROM indexes('dim_customer');
 SELECT reloptions FROM pg_class WHERE oid = 'dim_customer'::regclass;
 SELECT * FROM shape('dim_customer_log');
 SELECT * FROM indexes('dim_customer_log');
-\d+ dim_customer_current
-\sf dim_customer_as_of
+SELECT * FROM shape('dim_customer_current');
+SELECT pg_get_function_arguments('dim_customer_as_of'::regproc), pg_get_function_result('dim_customer_as_of'::regproc);
 SELECT * FROM dim_customer;
 SELECT * FROM dim_customer_current;
 SELECT * FROM dim_customer_as_of('2020-01-01');
@@ -102,7 +104,12 @@ SELECT * FROM shape('"Dim Odd"');
 SELECT * FROM shape('"Dim Odd_log"');
 SELECT * FROM "Dim Odd";
 SELECT * FROM "Dim Odd_current";
-\sf "Dim Odd_as_of"
+-- the day in New York counts, and an open end is null
+INSERT INTO "Dim Odd" VALUES (gen_random_uuid(), 1, 'a', '2024-01-01', '2024-02-01', false, false),
+    (gen_random_uuid(), 1, 'b', '2024-02-01', NULL, true, false);
+SELECT ts, tier FROM unnest('{2024-01-01 00:00-05, 2024-01-31 23:59-05, 2024-02-01 04:59+00, 2024-02-01 00:00-05, infinity}'::timestamptz[]) ts,
+    "Dim Odd_as_of"(ts) ORDER BY ts;
+SELECT "From", tier FROM "Dim Odd_current";
 
 -- open_end and period_type
 SELECT scd2.create_dimension('d1', 'customer', '{customer_id}', type2 => '{tier}', effective_at => 'changed_at',
@@ -113,15 +120,13 @@ SELECT scd2.create_dimension('d3', 'customer', '{customer_id}', type2 => '{tier}
     period_type => 'timestamp', time_zone => 'Europe/Berlin');
 SELECT scd2.create_dimension('d4', 'customer', '{customer_id}', type2 => '{tier}', effective_at => 'born',
     period_type => 'date', open_end => 'infinity');
-SET timezone = 'UTC';
-SET datestyle = 'ISO';
 SELECT valid_from, valid_to FROM d1;
 SELECT valid_from, valid_to FROM d2;
 SELECT valid_from, valid_to FROM d3;
 SELECT valid_from, valid_to FROM d4;
-RESET timezone;
-RESET datestyle;
-\sf d3_as_of
+INSERT INTO d3 VALUES (1, 1, 'a', NULL, '2024-01-01 12:00', '2024-01-01 13:00', false);
+SELECT (SELECT count(*) FROM d3_as_of('2024-01-01 11:00+00')), (SELECT count(*) FROM d3_as_of('2024-01-01 11:59+00')),
+       (SELECT count(*) FROM d3_as_of('2024-01-01 12:00+00')), (SELECT count(*) FROM d3_as_of('2024-01-01 10:59+00'));
 
 -- R5: the log keeps the source's time where several of its times are one E
 SELECT scd2.create_dimension('k1', 'customer', '{customer_id}', type2 => '{tier}', effective_at => 'changed_at',
