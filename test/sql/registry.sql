@@ -16,8 +16,8 @@ CREATE FUNCTION rg.names() RETURNS TABLE (state text, dimension text, source tex
            d.log_schema || '.' || d.log_name, d.view_schema || '.' || d.view_name
       FROM scd2.registry_dimension d WHERE d.schema_name ~ '^rg' ORDER BY d.id
 $$;
-CREATE FUNCTION rg.resolved() RETURNS TABLE (dimension regclass, source regclass, log regclass, owner regrole) LANGUAGE sql AS $$
-    SELECT dimension, source, log, owner FROM scd2.dimensions
+CREATE FUNCTION rg.resolved() RETURNS TABLE (dimension regclass, source regclass, log regclass) LANGUAGE sql AS $$
+    SELECT dimension, source, log FROM scd2.dimensions
       JOIN pg_class c ON c.oid = dimension JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname ~ '^rg' ORDER BY c.oid
 $$;
 
@@ -116,8 +116,9 @@ DROP TABLE rg.dim_moods_log;
 GRANT ALL ON SCHEMA rg, rg_new, rg_land TO regress_rg_a, regress_rg_b;
 ALTER TABLE rg_new.dim_client OWNER TO regress_rg_a;
 CREATE FUNCTION rg.owners() RETURNS TABLE (name text, owner text) LANGUAGE sql AS $$
-    SELECT relname, relowner::regrole FROM pg_class WHERE relname IN ('dim_client', 'client_changes', 'clients')
-    UNION ALL SELECT proname, proowner::regrole FROM pg_proc WHERE proname = 'dim_customer_as_of' ORDER BY 1
+    SELECT name, CASE WHEN owner = current_user::regrole THEN 'me' ELSE owner::text END
+      FROM (SELECT relname, relowner::regrole FROM pg_class WHERE relname IN ('dim_client', 'client_changes', 'clients')
+            UNION ALL SELECT proname, proowner::regrole FROM pg_proc WHERE proname = 'dim_customer_as_of') o(name, owner) ORDER BY 1
 $$;
 SELECT * FROM rg.owners();
 REASSIGN OWNED BY regress_rg_a TO regress_rg_b;
