@@ -6,9 +6,38 @@ DATA = $(wildcard sql/scd2--*.sql)
 DOCS = README.md
 
 OBJS = \
+	src/apply.o \
+	src/badrow.o \
+	src/batch.o \
+	src/canonical.o \
+	src/canonical_nested.o \
+	src/canonical_text.o \
+	src/classify.o \
+	src/condition.o \
+	src/convert.o \
+	src/define.o \
+	src/derived.o \
+	src/drift.o \
+	src/emit.o \
+	src/fold.o \
+	src/follow.o \
+	src/hash.o \
+	src/keyform.o \
+	src/keyset.o \
+	src/options.o \
+	src/period.o \
+	src/plan.o \
+	src/preview.o \
+	src/progress.o \
+	src/registry.o \
+	src/report.o \
+	src/rights.o \
 	src/scd2.o \
+	src/shape.o \
 	src/spi.o \
-	src/sqltext.o
+	src/sqltext.o \
+	src/stage.o \
+	src/write.o
 
 SHLIB_LINK = -lxxhash
 PG_CPPFLAGS = -I$(srcdir)/src

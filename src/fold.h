@@ -31,12 +31,21 @@ typedef struct Scd2FoldShape
 	Scd2Time	initial_valid_from;
 } Scd2FoldShape;
 
-/* One change of the key being folded.  The fold copies what it keeps. */
+/*
+ * One change of the key being folded.  The fold copies what it keeps.
+ *
+ * "lacks" says which columns were not part of the change at all (R8), unlike a
+ * null of ignore_null_updates, which is a column that came without a value:
+ * with nothing before it such a null is null, and counts as a value from then
+ * on.  Values that are lacking are not looked at.
+ */
 typedef struct Scd2FoldChange
 {
 	Scd2Time	effective_at;
 	bool		deleted;		/* values are not looked at */
-	bool		always_opens;	/* a seed from an adopted version (R2) */
+	bool		always_opens;	/* a seed from an adopted version (R2); as the
+								 * key's first version it keeps its E, whatever
+								 * initial_valid_from says */
 	Datum	   *values;			/* natts */
 	bool	   *isnull;			/* natts */
 	bool	   *lacks;			/* natts, or NULL: lacks none (R8) */
@@ -44,7 +53,12 @@ typedef struct Scd2FoldChange
 
 /*
  * Where a key stands before the changes that are fed (all of them later, and
- * no replays).  NULL instead of this: a key never seen.
+ * no replays).  NULL instead of this: a key that never had a version; a key of
+ * which only deletes were logged is one.
+ *
+ * A fold cannot start midway where all changes so far lacked a column (R8): the
+ * first value of it fills versions that the start does not tell of.  Fold such
+ * a key from its first change.
  */
 typedef struct Scd2FoldStart
 {
@@ -58,7 +72,8 @@ typedef struct Scd2FoldStart
 	 */
 	Datum	   *values;
 	bool	   *isnull;
-	Datum	   *previous;		/* type 3 columns: previous_* */
+	Datum	   *previous;		/* type 3 columns: previous_*; may be NULL
+								 * where there are none */
 	bool	   *previous_isnull;
 } Scd2FoldStart;
 
@@ -72,7 +87,8 @@ typedef struct Scd2FoldVersion
 	bool		preexisting;	/* the start's open version, perhaps ended now */
 	int			opened_by;		/* index of the change that opened it, -1 if preexisting */
 	Datum	   *values;			/* natts; only types 2 and 6 count, the
-								 * rest is in the result */
+								 * rest is in the result.  Versions may share
+								 * one array */
 	bool	   *isnull;
 } Scd2FoldVersion;
 
@@ -80,13 +96,15 @@ typedef struct Scd2FoldVersion
 typedef enum Scd2FoldOutcome
 {
 	SCD2_FOLD_OPENED,
-	SCD2_FOLD_CLOSED,			/* a delete that closed */
+	SCD2_FOLD_CLOSED,			/* a delete that closed, and perhaps opened a
+								 * flagged version */
 	SCD2_FOLD_CONFIRMED,		/* opened and closed nothing */
 	SCD2_FOLD_OVERWROTE,		/* the same, but a type 1, 3 or 6 "current"
-								 * value, or a filled type 0 one, changed */
+								 * value changed, or a column of any type that
+								 * all changes before lacked was filled */
 	SCD2_FOLD_SUPERSEDED,		/* a later one of equal E stands instead */
-	SCD2_FOLD_IGNORED			/* a delete that found nothing open, or
-								 * on_delete => 'ignore' */
+	SCD2_FOLD_IGNORED			/* a delete that found nothing open (or
+								 * flagged), or on_delete => 'ignore' */
 } Scd2FoldOutcome;
 
 /* A key's folded chain.  Lives until the next scd2_fold_start. */
