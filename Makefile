@@ -7,6 +7,11 @@ OBJS = \
 	src/scd2.o \
 	src/sqltext.o \
 	src/spi.o \
+	src/canonical.o \
+	src/canonical_nested.o \
+	src/canonical_text.o \
+	src/keyform.o \
+	src/hash.o \
 	src/fold.o
 
 SHLIB_LINK = -lxxhash

@@ -38,4 +38,20 @@ extern bool scd2_canon_same(Scd2CanonType *type,
 							Datum a, bool a_isnull,
 							Datum b, bool b_isnull);
 
+/*
+ * As scd2_canon_append, but when the value ends in a long run of bytes that
+ * need no conversion, that run is not copied: "data" and "len" are set to it
+ * (it lives in the value, or in the current memory context) and the caller
+ * takes it as appended.  Otherwise "len" is 0.
+ */
+extern void scd2_canon_append_large(StringInfo buf, Scd2CanonType *type,
+									Datum value, bool isnull,
+									const char **data, Size *len);
+
+/*
+ * Grows whenever a type or relation changed.  Who must keep an Scd2CanonType
+ * beyond one statement builds it anew when this is another number than before.
+ */
+extern uint64 scd2_canon_generation(void);
+
 #endif							/* SCD2_CANONICAL_H */
