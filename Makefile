@@ -1,26 +1,98 @@
 # scd2: slowly changing dimensions in PostgreSQL
+
 EXTENSION = scd2
 MODULE_big = scd2
-DATA = sql/scd2--1.0.sql
+DATA = $(wildcard sql/scd2--*.sql)
+DOCS = README.md
 
 OBJS = \
-	src/scd2.o \
-	src/sqltext.o \
-	src/spi.o \
+	src/apply.o \
+	src/badrow.o \
+	src/batch.o \
 	src/canonical.o \
 	src/canonical_nested.o \
 	src/canonical_text.o \
-	src/keyform.o \
+	src/classify.o \
+	src/condition.o \
+	src/convert.o \
+	src/define.o \
+	src/derived.o \
+	src/drift.o \
+	src/emit.o \
+	src/fold.o \
+	src/follow.o \
 	src/hash.o \
-	src/fold.o
+	src/keyform.o \
+	src/keyset.o \
+	src/options.o \
+	src/period.o \
+	src/plan.o \
+	src/preview.o \
+	src/progress.o \
+	src/registry.o \
+	src/report.o \
+	src/rights.o \
+	src/scd2.o \
+	src/shape.o \
+	src/spi.o \
+	src/sqltext.o \
+	src/stage.o \
+	src/write.o
 
 SHLIB_LINK = -lxxhash
 PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 
-PG_CONFIG ?= pg_config
-PGXS := $(shell $(PG_CONFIG) --pgxs)
-include $(PGXS)
+# For "make installcheck" against a running server.  PostgreSQL 15 looks for
+# expected/ in the output directory, later ones in the current one.
+REGRESS = $(patsubst test/sql/%.sql,%,$(wildcard test/sql/*.sql))
+REGRESS_OPTS = --inputdir=test --outputdir=tmp_check --load-extension=scd2
+ISOLATION = $(patsubst test/specs/%.spec,%,$(wildcard test/specs/*.spec))
+ISOLATION_OPTS = $(REGRESS_OPTS)
+EXTRA_CLEAN = tmp_check
 
-# PGXS does not track headers
+# A machine that has no PostgreSQL yet can still "make demo" and "make test":
+# these install what they need.
+PG_CONFIG ?= pg_config
+PGXS := $(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null))
+ifneq ($(PGXS),)
+include $(PGXS)
+else
+all install installcheck clean:
+	@echo "make $@ needs PostgreSQL's server headers, and found none with PG_CONFIG=$(PG_CONFIG)." >&2
+	@echo "On Debian: apt-get install postgresql-server-dev-all libxxhash-dev" >&2
+	@exit 1
+endif
+
+# PGXS does not track headers.
 $(OBJS): $(wildcard $(srcdir)/src/*.h)
+
+installcheck: tmp_check/expected
+tmp_check/expected:
+	mkdir -p tmp_check
+	ln -sfn ../expected tmp_check/expected
+
+# The targets below need no PGXS.  Each builds a copy of the tree in a scratch
+# directory and runs there, against a server of its own: the machine stays as
+# it is, save for Debian packages that were missing.
+export PG_CONFIG
+
+demo:
+	@test/server demo/run
+
+# make test TESTS="golden regress" runs these parts only.
+test:
+	@test/server test/run $(TESTS)
+
+# The same on PostgreSQL 17 and 18, in chroots of Debian releases that have them.
+test-versions:
+	@test/versions $(VERSIONS)
+
+bench:
+	@CONF='autovacuum = off' test/server bench/run $(BENCH)
+
+# What pgindent does, nearly (needs clang-format).
+format:
+	@tools/format src/*.c src/*.h
+
+.PHONY: demo test test-versions bench format

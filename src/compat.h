@@ -10,6 +10,13 @@
 
 #include "postgres.h"
 
+/* RelationGetPrimaryKeyIndex has to be told about deferrable keys from 18 on. */
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_DEFERRABLE_OK	, true
+#else
+#define COMPAT_DEFERRABLE_OK
+#endif
+
 /* the layout of varlena values has a header of its own from 16 on */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"

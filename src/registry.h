@@ -106,9 +106,12 @@ typedef struct Scd2Dimension
 	Scd2Sequence *seq;
 
 	char	   *effective_at;	/* source column, or NULL: the batch's time */
-	Oid			effective_type; /* date, timestamp or timestamptz */
-	bool		keeps_source_time;	/* the log has scd2_source_time, because several
-									 * source times may be one E (R5) */
+	Oid			effective_type; /* date, timestamp or timestamptz; without
+								 * effective_at timestamptz, the batch's */
+	bool		keeps_source_time;	/* the log has scd2_source_time, of
+									 * effective_type, because several source
+									 * times (without effective_at: batch
+									 * times) may be one E (R5) */
 	char	   *log_source_time;	/* its name now, or NULL */
 	char	   *delete_when;	/* deparsed under search_path pg_catalog, or NULL */
 
@@ -170,6 +173,9 @@ typedef struct Scd2Dimension
  */
 extern Scd2Dimension *scd2_registry_load(Oid relid, MemoryContext cxt);
 
+/* The id of the registered dimension that "relid" is, or 0. */
+extern int32 scd2_registry_find(Oid relid);
+
 /*
  * Times that runs leave behind, read and kept under the dimension's run lock
  * (R18).
@@ -227,6 +233,17 @@ extern void scd2_registry_write_run(Scd2Dimension *dim, const Scd2RunLock *lock,
  */
 extern void scd2_registry_check_owner(Scd2Dimension *dim);
 
+/* The same for a relation that need not be registered; and who owns one. */
+extern void scd2_check_relation_owner(Oid relid);
+extern Oid	scd2_relation_owner(Oid relid);
+
+/*
+ * Raise unless "relid" is an ordinary table outside any inheritance tree:
+ * wrong_object_type with a hint.  create_dimension asks, and apply does, in
+ * case that it became one.
+ */
+extern void scd2_check_ordinary_table(Oid relid);
+
 /* Switch to the dimension owner's rights, and back (R34). */
 typedef struct Scd2Rights
 {
@@ -243,6 +260,15 @@ typedef struct Scd2Rights
 extern void scd2_rights_enter(Oid owner, Scd2Rights *save);
 extern void scd2_rights_leave(const Scd2Rights *save);
 
+/* Pin the settings but not the rights; scd2_rights_leave ends it. */
+extern void scd2_settings_enter(Scd2Rights *save);
+
+/*
+ * Run as the registry's owner, for statements over its own tables alone;
+ * scd2_rights_leave ends it.
+ */
+extern void scd2_registry_enter(Scd2Rights *save);
+
 /*
  * Parse "text" as one boolean expression over a row of "relid", under the
  * current search_path, and return it deparsed with every name qualified, so
@@ -252,5 +278,17 @@ extern void scd2_rights_leave(const Scd2Rights *save);
  * boolean.
  */
 extern char *scd2_parse_condition(const char *text, Oid relid, const char *what);
+
+/* The same, telling the numbers of the columns it reads. */
+extern char *scd2_parse_condition_columns(const char *text, Oid relid,
+										  const char *what, List **columns);
+
+/*
+ * Number of "value" among the words that the option takes, in the order of the
+ * enums above; -1: it takes none of that name.  scd2_registry_words lists them
+ * for a hint, palloc'd.
+ */
+extern int	scd2_registry_word(const char *option, const char *value);
+extern char *scd2_registry_words(const char *option);
 
 #endif							/* SCD2_REGISTRY_H */

@@ -13,6 +13,7 @@
 PG_MODULE_MAGIC;
 
 bool		scd2_notice = true;
+char	   *scd2_last_run_setting = NULL;
 
 extern void _PG_init(void);
 
@@ -27,6 +28,15 @@ _PG_init(void)
 							 PGC_USERSET,
 							 0,
 							 NULL, NULL, NULL);
+
+	DefineCustomStringVariable("scd2.last_run",
+							   "The session's last run, which scd2.last_run() returns.",
+							   NULL,
+							   &scd2_last_run_setting,
+							   "",
+							   PGC_USERSET,
+							   GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE,
+							   NULL, NULL, NULL);
 
 	MarkGUCPrefixReserved("scd2");
 }

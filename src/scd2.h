@@ -13,4 +13,7 @@
 /* scd2.notice: say what a run counted in a NOTICE (R21). */
 extern bool scd2_notice;
 
+/* scd2.last_run: the session's last run, set by scd2 itself (report.c). */
+extern char *scd2_last_run_setting;
+
 #endif							/* SCD2_H */

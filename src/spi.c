@@ -12,6 +12,7 @@
 
 #include "nodes/params.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/queryenvironment.h"
 
 static void
@@ -150,6 +151,52 @@ scd2_spi_stream(const char *step, const char *sql, int nargs,
 }
 
 /*
+ * Run a statement of fixed text, planned once a session.  The plan cache sees
+ * to it that a plan whose tables changed is made again.
+ */
+uint64
+scd2_spi_cached(const char *step, SPIPlanPtr *plan, const char *sql,
+				int nargs, const Oid *types, const Datum *values,
+				const bool *nulls, bool read_only)
+{
+	ErrorContextCallback context;
+	char		spi_nulls[32];
+	int			rc;
+
+	Assert(nargs <= lengthof(spi_nulls));
+
+	context.callback = step_callback;
+	context.arg = unconstify(char *, step);
+	context.previous = error_context_stack;
+	error_context_stack = &context;
+
+	if (*plan == NULL)
+	{
+		SPIPlanPtr	prepared = SPI_prepare(sql, nargs, unconstify(Oid *, types));
+
+		if (prepared == NULL)
+			elog(ERROR, "SPI_prepare failed: %s: %s",
+				 SPI_result_code_string(SPI_result), sql);
+		if (SPI_keepplan(prepared) != 0)
+			elog(ERROR, "SPI_keepplan failed: %s", sql);
+		*plan = prepared;
+	}
+
+	for (int i = 0; i < nargs; i++)
+		spi_nulls[i] = nulls != NULL && nulls[i] ? 'n' : ' ';
+
+	rc = SPI_execute_plan(*plan, unconstify(Datum *, values), spi_nulls,
+						  read_only, 0);
+	if (rc < 0)
+		elog(ERROR, "SPI_execute_plan failed: %s: %s",
+			 SPI_result_code_string(rc), sql);
+
+	error_context_stack = context.previous;
+
+	return SPI_processed;
+}
+
+/*
  * A value of the last statement's result: row from 0, column from 1.  Valid
  * until scd2_spi_end; copy what is to live longer.
  */
@@ -211,4 +258,26 @@ scd2_spi_unregister(const char *name)
 	if (rc != SPI_OK_REL_UNREGISTER)
 		elog(ERROR, "SPI_unregister_relation failed: %s",
 			 SPI_result_code_string(rc));
+}
+
+static int	tid_join_guc_level;
+
+/*
+ * Hold joins to nested loops, or let go.  A join by ctid is then a TID scan for
+ * each staged row, which the planner thinks dearer than it is (DESIGN.md
+ * section 3).  Settings return by themselves after an error.
+ */
+void
+scd2_spi_tid_join(bool on)
+{
+	if (on)
+	{
+		tid_join_guc_level = NewGUCNestLevel();
+		(void) set_config_option("enable_hashjoin", "off", PGC_USERSET,
+								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+		(void) set_config_option("enable_mergejoin", "off", PGC_USERSET,
+								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	}
+	else
+		AtEOXact_GUC(true, tid_join_guc_level);
 }

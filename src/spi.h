@@ -38,6 +38,15 @@ extern uint64 scd2_spi_stream(const char *step, const char *sql, int nargs,
 							  const bool *nulls, bool read_only,
 							  DestReceiver *dest);
 
+/*
+ * Run a statement whose plan is kept in *plan (NULL at first) for the session:
+ * for fixed texts that run in every batch.  Parameters are $1..$nargs.
+ */
+extern uint64 scd2_spi_cached(const char *step, SPIPlanPtr *plan,
+							  const char *sql, int nargs, const Oid *types,
+							  const Datum *values, const bool *nulls,
+							  bool read_only);
+
 /* Value of column "col" (1..) of row "row" (0..) of SPI_tuptable. */
 extern Datum scd2_spi_value(uint64 row, int col, bool *isnull);
 
@@ -48,6 +57,12 @@ extern char *scd2_spi_text(uint64 row, int col, MemoryContext cxt);
 extern void scd2_spi_register(const char *name, TupleDesc desc,
 							  Tuplestorestate *store, double ntuples);
 extern void scd2_spi_unregister(const char *name);
+
+/*
+ * While on, the planner joins only by nested loop: what a join by ctid needs,
+ * which it would otherwise turn into a scan of the whole table.
+ */
+extern void scd2_spi_tid_join(bool on);
 
 /*
  * Error context for all that happens between push and pop:

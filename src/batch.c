@@ -1,0 +1,125 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch.c
+ *	  What the steps of a batch share: its stores, its keys as text, its times.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "batch.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+/*
+ * Begin a store; "desc" is kept.  Bounded by work_mem, beyond that on disk.
+ */
+void
+scd2_store_begin(Scd2Batch *batch, Scd2Store *store, const char *name,
+				 TupleDesc desc)
+{
+	MemoryContext oldcxt = MemoryContextSwitchTo(batch->cxt);
+
+	store->name = name;
+	store->desc = desc;
+	store->store = tuplestore_begin_heap(true, false, work_mem);
+	store->ntuples = 0;
+	MemoryContextSwitchTo(oldcxt);
+}
+
+/*
+ * Append a row.
+ */
+void
+scd2_store_put(Scd2Store *store, const Datum *values, const bool *isnull)
+{
+	tuplestore_putvalues(store->store, store->desc,
+						 unconstify(Datum *, values),
+						 unconstify(bool *, isnull));
+	store->ntuples++;
+}
+
+/*
+ * Free a store's memory and files.
+ */
+void
+scd2_store_end(Scd2Store *store)
+{
+	if (store->store != NULL)
+		tuplestore_end(store->store);
+	store->store = NULL;
+	store->ntuples = 0;
+}
+
+/*
+ * Fill in one column of a tuple descriptor.
+ */
+void
+scd2_desc_column(TupleDesc desc, int attno, const char *name,
+				 Oid typid, int32 typmod, Oid collation)
+{
+	TupleDescInitEntry(desc, (AttrNumber) attno, name, typid, typmod, 0);
+	TupleDescInitEntryCollation(desc, (AttrNumber) attno, collation);
+}
+
+/*
+ * A key for messages: (customer_id)=(42), as PostgreSQL writes keys.
+ */
+char *
+scd2_key_text(const Scd2Dimension *dim, const Datum *values,
+			  const bool *isnull)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfoChar(&buf, '(');
+	for (int i = 0; i < dim->nkeys; i++)
+		appendStringInfo(&buf, "%s%s", i > 0 ? ", " : "", dim->keys[i].name);
+	appendStringInfoString(&buf, ")=(");
+	for (int i = 0; i < dim->nkeys; i++)
+	{
+		if (i > 0)
+			appendStringInfoString(&buf, ", ");
+		if (isnull[i])
+			appendStringInfoString(&buf, "null");
+		else
+		{
+			Oid			output;
+			bool		is_varlena;
+
+			getTypeOutputInfo(dim->keys[i].typid, &output, &is_varlena);
+			appendStringInfoString(&buf, OidOutputFunctionCall(output,
+															   values[i]));
+		}
+	}
+	appendStringInfoChar(&buf, ')');
+	return buf.data;
+}
+
+/*
+ * From the period's type to the fold's times.
+ */
+Scd2Time
+scd2_period_to_time(const Scd2Dimension *dim, Datum value)
+{
+	if (dim->period_type == DATEOID)
+		return (Scd2Time) DatumGetDateADT(value);
+	return (Scd2Time) DatumGetTimestamp(value);
+}
+
+/*
+ * And back.
+ */
+Datum
+scd2_time_to_period(const Scd2Dimension *dim, Scd2Time t)
+{
+	if (dim->period_type == DATEOID)
+		return DateADTGetDatum((DateADT) t);
+	return TimestampGetDatum((Timestamp) t);
+}

@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch.h
+ *	  One batch on its way through apply or preview.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SCD2_BATCH_H
+#define SCD2_BATCH_H
+
+#include "executor/tuptable.h"
+#include "utils/tuplestore.h"
+
+#include "fold.h"
+#include "hash.h"
+#include "registry.h"
+
+/* Rows for a later statement: a tuplestore that SQL sees under a name. */
+typedef struct Scd2Store
+{
+	const char *name;
+	TupleDesc	desc;
+	Tuplestorestate *store;
+	int64		ntuples;
+} Scd2Store;
+
+/*
+ * Column numbers (from 0) of the staged rows, in this order: tid of the key's
+ * current version where the key set knows it, arrival, E, source's own time (if
+ * kept), S, deleted, absent, as_current, fingerprint, K, tracked columns.
+ */
+typedef struct Scd2StagedLayout
+{
+	int			tid;
+	int			ord;
+	int			e;
+	int			source_time;	/* -1: not kept */
+	int			seq;			/* first of nseq */
+	int			deleted;
+	int			absent;			/* a key that a snapshot lacks */
+	int			as_current;		/* equal to the current version: attributes
+								 * are that one's */
+	int			fingerprint;	/* row_hash of what makes a replay (R5) */
+	int			keys;			/* first of nkeys */
+	int			attrs;			/* first of nattrs */
+	int			ncols;
+} Scd2StagedLayout;
+
+typedef struct Scd2Preview Scd2Preview;
+typedef struct Scd2BadRows Scd2BadRows;
+
+typedef struct Scd2Batch
+{
+	Scd2Dimension *dim;
+	Oid			source;
+	char	   *source_label;	/* for messages */
+	TimestampTz batch_time;
+	Datum		batch_e;		/* batch_time in the period's type */
+	bool		has_last_batch_time;
+	TimestampTz last_batch_time;
+	char	   *scope;			/* as the caller wrote it, or NULL */
+	char	   *scope_sql;		/* parsed and deparsed */
+	bool		force;
+
+	int64		run_id;			/* 0 in a preview */
+	TimestampTz recorded_at;
+
+	MemoryContext cxt;			/* the batch's */
+	MemoryContext row_cxt;		/* reset for each row */
+
+	Scd2FoldShape shape;
+	Scd2RowHasher *version_hasher;	/* over type 2 and 6 columns */
+	int			nversion_attrs; /* how many of those */
+	int		   *version_attrs;	/* their indexes in dim->attrs */
+	bool		has_overlay;	/* are there columns of type 0, 1, 3 or 6? */
+
+	Scd2StagedLayout layout;
+	Scd2Store	staged;			/* rows that need a closer look */
+	bool		staged_may_repeat;	/* may a key have several staged rows? */
+	Scd2Store	absent;			/* tids that a snapshot lacks */
+	int64		open_keys;		/* in the dimension, not flagged; snapshot only */
+
+	Scd2Store	closes;			/* versions that end */
+	Scd2Store	opens;			/* versions to insert */
+	Scd2Store	overwrites;		/* keys whose older versions change */
+	Scd2Store	logged;			/* changes for the log */
+
+	Scd2BadRows *bad_rows;
+	Scd2Preview *preview;		/* NULL unless this is a preview */
+
+	Scd2RunCounts counts;
+} Scd2Batch;
+
+extern void scd2_store_begin(Scd2Batch *batch, Scd2Store *store,
+							 const char *name, TupleDesc desc);
+extern void scd2_store_put(Scd2Store *store, const Datum *values,
+						   const bool *isnull);
+extern void scd2_store_end(Scd2Store *store);
+
+/* Copy a store's columns into a fresh tuple descriptor, one by one. */
+extern void scd2_desc_column(TupleDesc desc, int attno, const char *name,
+							 Oid typid, int32 typmod, Oid collation);
+
+/* The key as text for messages. */
+extern char *scd2_key_text(const Scd2Dimension *dim, const Datum *values,
+						   const bool *isnull);
+
+/* Between the period's type and the fold's times. */
+extern Scd2Time scd2_period_to_time(const Scd2Dimension *dim, Datum value);
+extern Datum scd2_time_to_period(const Scd2Dimension *dim, Scd2Time t);
+
+#endif							/* SCD2_BATCH_H */

@@ -1,0 +1,739 @@
+/*-------------------------------------------------------------------------
+ *
+ * classify.c
+ *	  What each staged key's changes do to it.
+ *
+ * The resolve statement returns the staged rows in the order of the fold, each
+ * with what is known of its key.  They are gathered by key, relieved of
+ * duplicates and replays, checked for lateness, and folded.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "classify.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "storage/itemptr.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "badrow.h"
+#include "emit.h"
+#include "plan.h"
+#include "preview.h"
+#include "progress.h"
+#include "spi.h"
+
+typedef struct ClassifyRow
+{
+	Datum	   *values;			/* resolve layout's columns */
+	bool	   *isnull;
+	bool		dropped;		/* counts for nothing */
+} ClassifyRow;
+
+typedef struct ClassifyState
+{
+	DestReceiver pub;
+	Scd2Batch  *batch;
+	Scd2ResolveLayout resolve;
+	TupleDesc	desc;			/* of the resolve statement */
+	Scd2CanonType **key_canon;
+	Scd2CanonType **seq_canon;
+
+	MemoryContext group_cxt;	/* of the key at hand */
+	int			nrows;
+	int			maxrows;
+	ClassifyRow *rows;
+
+	Scd2Fold   *fold;
+	Scd2Emitter *emitter;
+	Datum	   *previous;		/* natts, scratch for the fold's start */
+	bool	   *previous_isnull;
+	Datum	   *filled;			/* natts, scratch */
+	bool	   *filled_isnull;
+} ClassifyState;
+
+static inline bool
+row_flag(const ClassifyRow *row, int col)
+{
+	return !row->isnull[col] && DatumGetBool(row->values[col]);
+}
+
+/* A version is current if it has a tid. */
+static inline bool
+has_current(const ClassifyState *state, const ClassifyRow *row)
+{
+	return !row->isnull[state->resolve.cur_tid];
+}
+
+static inline bool
+has_closed(const ClassifyState *state, const ClassifyRow *row)
+{
+	return !row->isnull[state->resolve.closed_to];
+}
+
+static inline bool
+current_is_flagged(const ClassifyState *state, const ClassifyRow *row)
+{
+	return state->resolve.cur_is_deleted >= 0 &&
+		row_flag(row, state->resolve.cur_is_deleted);
+}
+
+static void
+bad_row(ClassifyState *state, ClassifyRow *row, const char *reason)
+{
+	const Scd2StagedLayout *layout = &state->batch->layout;
+
+	row->dropped = true;
+	scd2_bad_row(state->batch, ERRCODE_CARDINALITY_VIOLATION, reason,
+				 row->values + layout->keys, row->isnull + layout->keys,
+				 row->values + layout->attrs, row->isnull + layout->attrs);
+}
+
+static void
+skip_row(ClassifyState *state, ClassifyRow *row)
+{
+	Scd2Batch  *batch = state->batch;
+	const Scd2StagedLayout *layout = &batch->layout;
+
+	row->dropped = true;
+	batch->counts.rows_skipped++;
+	if (batch->preview != NULL)
+		scd2_preview_action(batch, "skip", row->values + layout->keys,
+							row->isnull + layout->keys,
+							&row->values[layout->e], NULL, NULL,
+							row->values + layout->attrs,
+							row->isnull + layout->attrs);
+}
+
+/* ----------------------------------------------------------------
+ * Rows of one key within the batch
+ * ----------------------------------------------------------------
+ */
+
+static bool
+same_columns(Scd2CanonType **canon, const ClassifyRow *a, const ClassifyRow *b,
+			 int from, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!scd2_canon_same(canon[i],
+							 a->values[from + i], a->isnull[from + i],
+							 b->values[from + i], b->isnull[from + i]))
+			return false;
+	return true;
+}
+
+/*
+ * Do two rows have equal (E, source's own time, S)?
+ */
+static bool
+same_position(const ClassifyState *state, const ClassifyRow *a,
+			  const ClassifyRow *b)
+{
+	const Scd2Batch *batch = state->batch;
+	const Scd2StagedLayout *layout = &batch->layout;
+
+	if (a->values[layout->e] != b->values[layout->e])
+		return false;
+	if (layout->source_time >= 0 &&
+		(a->isnull[layout->source_time] != b->isnull[layout->source_time] ||
+		 a->values[layout->source_time] != b->values[layout->source_time]))
+		return false;
+	return same_columns(state->seq_canon, a, b, layout->seq, batch->dim->nseq);
+}
+
+static bool
+same_content(const ClassifyState *state, const ClassifyRow *a,
+			 const ClassifyRow *b)
+{
+	const Scd2Batch *batch = state->batch;
+	const Scd2StagedLayout *layout = &batch->layout;
+	bool		deleted = row_flag(a, layout->deleted);
+
+	if (deleted != row_flag(b, layout->deleted))
+		return false;
+	return deleted || same_columns(batch->shape.canon, a, b, layout->attrs,
+								   batch->dim->nattrs);
+}
+
+/*
+ * Identical rows are one; different ones at one position are all bad (R19).
+ * Rows come sorted by position.
+ */
+static void
+drop_duplicates(ClassifyState *state)
+{
+	int			first = 0;
+
+	for (int i = 1; i <= state->nrows; i++)
+	{
+		bool		differ = false;
+
+		if (i < state->nrows &&
+			same_position(state, &state->rows[first], &state->rows[i]))
+			continue;
+
+		for (int j = first + 1; j < i && !differ; j++)
+			differ = !same_content(state, &state->rows[first], &state->rows[j]);
+		for (int j = first; j < i; j++)
+		{
+			if (differ)
+				bad_row(state, &state->rows[j],
+						"differs from another change of this key at the same position");
+			else if (j > first)
+			{
+				state->rows[j].dropped = true;
+				state->batch->counts.rows_replayed++;
+			}
+		}
+		first = i;
+	}
+}
+
+static int
+count_standing(const ClassifyState *state)
+{
+	int			n = 0;
+
+	for (int i = 0; i < state->nrows; i++)
+		if (!state->rows[i].dropped)
+			n++;
+	return n;
+}
+
+/*
+ * What on_duplicate says of several changes of one key (section 2).
+ */
+static void
+apply_on_duplicate(ClassifyState *state)
+{
+	Scd2Dimension *dim = state->batch->dim;
+	bool		last_only = dim->on_duplicate == SCD2_DUPLICATE_LATEST ||
+		scd2_compares_state(dim);
+	bool		last = true;
+	const char *reason = NULL;
+
+	if (count_standing(state) < 2)
+		return;
+
+	if (dim->on_duplicate == SCD2_DUPLICATE_ERROR)
+		reason = "comes several times in the batch, and on_duplicate is \"error\"";
+	else if (dim->mode == SCD2_MODE_SNAPSHOT &&
+			 dim->on_duplicate == SCD2_DUPLICATE_SEQUENCE)
+		reason = "comes twice in the snapshot, with different rows";
+
+	for (int i = state->nrows - 1; i >= 0; i--)
+	{
+		ClassifyRow *row = &state->rows[i];
+
+		if (row->dropped)
+			continue;
+		if (reason != NULL)
+			bad_row(state, row, reason);
+		else if (last_only && !last)
+			skip_row(state, row);
+		last = false;
+	}
+}
+
+/* ----------------------------------------------------------------
+ * A row against what is known of its key
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * Does the row equal its key's state (R5)?  With ignore_null_updates, null is
+ * filled first.
+ */
+static bool
+equals_state(ClassifyState *state, const ClassifyRow *row)
+{
+	Scd2Batch  *batch = state->batch;
+	Scd2Dimension *dim = batch->dim;
+	const Scd2StagedLayout *layout = &batch->layout;
+	bool		open = has_current(state, row) && !current_is_flagged(state, row);
+	int			type0 = 0;
+
+	if (row_flag(row, layout->deleted))
+		return !open;
+	if (!open)
+		return false;
+
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		int			was = state->resolve.cur_attrs + i;
+
+		if (dim->attrs[i].scd_type == 0)
+		{
+			/* the version shows the first value; the log knows the last */
+			if (state->resolve.last_type0 < 0)
+				continue;
+			was = state->resolve.last_type0 + type0++;
+		}
+		if (dim->ignore_null_updates && row->isnull[layout->attrs + i])
+			continue;
+		if (!scd2_canon_same(batch->shape.canon[i],
+							 row->values[layout->attrs + i],
+							 row->isnull[layout->attrs + i],
+							 row->values[was], row->isnull[was]))
+			return false;
+	}
+	return true;
+}
+
+static void
+raise_late(ClassifyState *state, const ClassifyRow *row)
+{
+	Scd2Batch  *batch = state->batch;
+	Scd2Dimension *dim = batch->dim;
+	const Scd2StagedLayout *layout = &batch->layout;
+	Oid			output;
+	bool		is_varlena;
+	int			code = dim->on_late == SCD2_LATE_ERROR ?
+		ERRCODE_DATA_EXCEPTION : ERRCODE_FEATURE_NOT_SUPPORTED;
+
+	getTypeOutputInfo(dim->period_type, &output, &is_varlena);
+	ereport(ERROR,
+			(errcode(code),
+			 errmsg("source \"%s\" has a late change for dimension \"%s\"",
+					batch->source_label, dim->label),
+			 errdetail("Key %s: its change at %s is not after the newest logged one, at %s.",
+					   scd2_key_text(dim, row->values + layout->keys,
+									 row->isnull + layout->keys),
+					   OidOutputFunctionCall(output, row->values[layout->e]),
+					   OidOutputFunctionCall(output, row->values[state->resolve.newest])),
+			 dim->on_late == SCD2_LATE_ERROR ?
+			 errhint("Nothing was written. Correct the time in the source, or leave the row out.") :
+			 errhint("Nothing was written. This version of scd2 applies changes in order only.")));
+}
+
+/*
+ * Does a key's newest logged time reach the row's?
+ */
+static bool
+not_after_newest(const ClassifyState *state, const ClassifyRow *row)
+{
+	const Scd2Dimension *dim = state->batch->dim;
+	int			newest = state->resolve.newest;
+
+	return !row->isnull[newest] &&
+		scd2_period_to_time(dim, row->values[state->batch->layout.e]) <=
+		scd2_period_to_time(dim, row->values[newest]);
+}
+
+/*
+ * Modes that compare states: drop the row if it is no change, else find its
+ * time (R20).
+ */
+static void
+classify_state(ClassifyState *state, ClassifyRow *row)
+{
+	Scd2Batch  *batch = state->batch;
+	Scd2Dimension *dim = batch->dim;
+	const Scd2StagedLayout *layout = &batch->layout;
+
+	if (equals_state(state, row))
+	{
+		row->dropped = true;
+		batch->counts.rows_unchanged++;
+		return;
+	}
+
+	if (dim->effective_at != NULL && not_after_newest(state, row))
+	{
+		/* a snapshot tells the present: the later of newest and batch_time */
+		Datum		newest = row->values[state->resolve.newest];
+
+		row->values[layout->e] =
+			scd2_period_to_time(dim, newest) > scd2_period_to_time(dim, batch->batch_e) ?
+			newest : batch->batch_e;
+		if (layout->source_time >= 0)
+			row->isnull[layout->source_time] = true;
+	}
+	if (not_after_newest(state, row))
+	{
+		batch->counts.rows_late++;
+		raise_late(state, row);
+	}
+}
+
+/*
+ * Modes that log every change: drop replays, refuse what is late.
+ */
+static void
+classify_change(ClassifyState *state, ClassifyRow *row)
+{
+	Scd2Batch  *batch = state->batch;
+
+	if (!not_after_newest(state, row))
+		return;
+	if (row_flag(row, state->resolve.replay))
+	{
+		row->dropped = true;
+		batch->counts.rows_replayed++;
+		return;
+	}
+	batch->counts.rows_late++;
+	raise_late(state, row);
+}
+
+/* ----------------------------------------------------------------
+ * A key
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * What on_delete says of deletes, before they are anything else.
+ */
+static void
+apply_on_delete(ClassifyState *state)
+{
+	Scd2Batch  *batch = state->batch;
+	Scd2Dimension *dim = batch->dim;
+	const Scd2StagedLayout *layout = &batch->layout;
+
+	for (int i = 0; i < state->nrows; i++)
+	{
+		ClassifyRow *row = &state->rows[i];
+
+		if (!row_flag(row, layout->deleted))
+			continue;
+		if (dim->on_delete == SCD2_DELETE_IGNORE)
+			skip_row(state, row);
+		else if (dim->on_delete == SCD2_DELETE_ERROR)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_EXCEPTION),
+					 errmsg("source \"%s\" deletes a key of dimension \"%s\"",
+							batch->source_label, dim->label),
+					 errdetail("Key %s %s, and on_delete is \"error\".",
+							   scd2_key_text(dim, row->values + layout->keys,
+											 row->isnull + layout->keys),
+							   row_flag(row, layout->absent) ?
+							   "is not in the snapshot" : "comes as a delete"),
+					 errhint("Nothing was written. Register the dimension with another on_delete, or correct the source.")));
+	}
+}
+
+/*
+ * Rows that stage.c could only say equal the current version get its values.
+ */
+static void
+fill_as_current(ClassifyState *state)
+{
+	Scd2Batch  *batch = state->batch;
+	const Scd2StagedLayout *layout = &batch->layout;
+
+	for (int i = 0; i < state->nrows; i++)
+	{
+		ClassifyRow *row = &state->rows[i];
+
+		if (!row_flag(row, layout->as_current))
+			continue;
+		memcpy(row->values + layout->attrs, row->values + state->resolve.cur_attrs,
+			   batch->dim->nattrs * sizeof(Datum));
+		memcpy(row->isnull + layout->attrs, row->isnull + state->resolve.cur_attrs,
+			   batch->dim->nattrs * sizeof(bool));
+	}
+}
+
+static void
+start_fold(ClassifyState *state, const ClassifyRow *row)
+{
+	Scd2Dimension *dim = state->batch->dim;
+	Scd2FoldStart start = {0};
+	int			previous;
+
+	if (has_current(state, row))
+	{
+		start.open = true;
+		start.is_deleted = current_is_flagged(state, row);
+		start.valid_from = scd2_period_to_time(dim, row->values[state->resolve.cur_valid_from]);
+		start.values = row->values + state->resolve.cur_attrs;
+		start.isnull = row->isnull + state->resolve.cur_attrs;
+		previous = state->resolve.cur_previous;
+	}
+	else if (has_closed(state, row))
+	{
+		start.values = row->values + state->resolve.closed_attrs;
+		start.isnull = row->isnull + state->resolve.closed_attrs;
+		previous = state->resolve.closed_previous;
+	}
+	else
+	{
+		scd2_fold_start(state->fold, NULL);
+		return;
+	}
+
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		if (dim->attrs[i].scd_type == 3)
+		{
+			state->previous[i] = row->values[previous];
+			state->previous_isnull[i] = row->isnull[previous++];
+		}
+	}
+	start.previous = state->previous;
+	start.previous_isnull = state->previous_isnull;
+	scd2_fold_start(state->fold, &start);
+}
+
+static void
+count_outcomes(Scd2Batch *batch, const Scd2FoldResult *result)
+{
+	for (int i = 0; i < result->nchanges; i++)
+	{
+		switch (result->outcomes[i])
+		{
+			case SCD2_FOLD_OPENED:
+				break;
+			case SCD2_FOLD_CLOSED:
+				batch->counts.rows_deleted++;
+				break;
+			case SCD2_FOLD_CONFIRMED:
+				batch->counts.rows_confirmed++;
+				break;
+			case SCD2_FOLD_OVERWROTE:
+				break;
+			case SCD2_FOLD_SUPERSEDED:
+				batch->counts.rows_skipped++;
+				break;
+			case SCD2_FOLD_IGNORED:
+				batch->counts.rows_unchanged++;
+				break;
+		}
+	}
+}
+
+/*
+ * All rows of a key are gathered: find out what they do.
+ */
+static void
+finish_key(ClassifyState *state)
+{
+	Scd2Batch  *batch = state->batch;
+	Scd2Dimension *dim = batch->dim;
+	const Scd2StagedLayout *layout = &batch->layout;
+	MemoryContext oldcxt;
+	ClassifyRow *first;
+	Scd2KeyState key_state;
+	const Scd2FoldResult *result;
+
+	if (state->nrows == 0)
+		return;
+
+	oldcxt = MemoryContextSwitchTo(state->group_cxt);
+	first = &state->rows[0];
+
+	fill_as_current(state);
+	apply_on_delete(state);
+	if (state->nrows > 1)
+	{
+		drop_duplicates(state);
+		apply_on_duplicate(state);
+	}
+
+	for (int i = 0; i < state->nrows; i++)
+	{
+		ClassifyRow *row = &state->rows[i];
+
+		if (row->dropped)
+			continue;
+		if (scd2_compares_state(dim))
+			classify_state(state, row);
+		else
+			classify_change(state, row);
+	}
+
+	if (count_standing(state) > 0)
+	{
+		start_fold(state, first);
+		for (int i = 0; i < state->nrows; i++)
+		{
+			ClassifyRow *row = &state->rows[i];
+			Scd2FoldChange change = {0};
+
+			if (row->dropped)
+				continue;
+			change.effective_at = scd2_period_to_time(dim, row->values[layout->e]);
+			change.deleted = row_flag(row, layout->deleted);
+			change.values = row->values + layout->attrs;
+			change.isnull = row->isnull + layout->attrs;
+			scd2_fold_change(state->fold, &change);
+			scd2_emit_log(state->emitter, row->values, row->isnull);
+		}
+		result = scd2_fold_finish(state->fold);
+		count_outcomes(batch, result);
+
+		key_state.keys = first->values + layout->keys;
+		key_state.keys_isnull = first->isnull + layout->keys;
+		key_state.seen = has_current(state, first) || has_closed(state, first);
+		key_state.current_tid = first->values[state->resolve.cur_tid];
+		key_state.attrs = first->values + (has_current(state, first) ?
+										   state->resolve.cur_attrs :
+										   state->resolve.closed_attrs);
+		key_state.attrs_isnull = first->isnull + (has_current(state, first) ?
+												  state->resolve.cur_attrs :
+												  state->resolve.closed_attrs);
+		scd2_emit_chain(state->emitter, &key_state, result);
+	}
+
+	MemoryContextSwitchTo(oldcxt);
+	MemoryContextReset(state->group_cxt);
+	state->nrows = 0;
+	state->maxrows = 0;
+	state->rows = NULL;
+}
+
+/* ----------------------------------------------------------------
+ * Reading what the resolve statement returns
+ * ----------------------------------------------------------------
+ */
+
+static void
+add_row(ClassifyState *state, TupleTableSlot *slot)
+{
+	MemoryContext oldcxt = MemoryContextSwitchTo(state->group_cxt);
+	ClassifyRow *row;
+	HeapTuple	tuple;
+
+	if (state->nrows == state->maxrows)
+	{
+		if (state->maxrows == 0)
+		{
+			state->maxrows = 4;
+			state->rows = palloc(state->maxrows * sizeof(ClassifyRow));
+		}
+		else
+		{
+			state->maxrows *= 2;
+			state->rows = repalloc_huge(state->rows, (Size) state->maxrows *
+										sizeof(ClassifyRow));
+		}
+	}
+
+	row = &state->rows[state->nrows++];
+	row->values = palloc(state->resolve.ncols * sizeof(Datum));
+	row->isnull = palloc(state->resolve.ncols * sizeof(bool));
+	row->dropped = false;
+	tuple = ExecCopySlotHeapTuple(slot);
+	heap_deform_tuple(tuple, state->desc, row->values, row->isnull);
+
+	MemoryContextSwitchTo(oldcxt);
+}
+
+static void
+classify_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
+{
+	ClassifyState *state = (ClassifyState *) self;
+
+	Assert(typeinfo->natts == state->resolve.ncols);
+	state->desc = typeinfo;
+}
+
+static bool
+classify_receive(TupleTableSlot *slot, DestReceiver *self)
+{
+	ClassifyState *state = (ClassifyState *) self;
+	Scd2Batch  *batch = state->batch;
+	const Scd2StagedLayout *layout = &batch->layout;
+
+	CHECK_FOR_INTERRUPTS();
+	slot_getallattrs(slot);
+
+	if (state->nrows > 0)
+	{
+		const ClassifyRow *first = &state->rows[0];
+		bool		same = true;
+
+		for (int i = 0; i < batch->dim->nkeys && same; i++)
+			same = scd2_canon_same(state->key_canon[i],
+								   first->values[layout->keys + i], false,
+								   slot->tts_values[layout->keys + i], false);
+		if (!same)
+			finish_key(state);
+	}
+	add_row(state, slot);
+	scd2_progress_done_add(1);
+	return true;
+}
+
+static void
+classify_shutdown(DestReceiver *self)
+{
+}
+
+static void
+classify_destroy(DestReceiver *self)
+{
+}
+
+/*
+ * Ask a statement whether it returns any row.
+ */
+static bool
+any_row(const char *step, const char *sql)
+{
+	return scd2_spi_read(step, sql, 0, NULL, NULL, NULL) > 0;
+}
+
+/*
+ * Turn the staged rows into rows to write; see classify.h.
+ */
+void
+scd2_classify(Scd2Batch *batch)
+{
+	MemoryContext oldcxt = MemoryContextSwitchTo(batch->cxt);
+	Scd2Dimension *dim = batch->dim;
+	ClassifyState *state = palloc0(sizeof(ClassifyState));
+	Scd2StagedLayout staged;
+	bool		by_tid = dim->mode == SCD2_MODE_SNAPSHOT;
+	int			flags = by_tid ? SCD2_RESOLVE_BY_TID : 0;
+
+	state->batch = batch;
+	state->pub.receiveSlot = classify_receive;
+	state->pub.rStartup = classify_startup;
+	state->pub.rShutdown = classify_shutdown;
+	state->pub.rDestroy = classify_destroy;
+	state->pub.mydest = DestNone;
+	scd2_plan_layout(dim, &staged, &state->resolve);
+	state->key_canon = palloc(dim->nkeys * sizeof(Scd2CanonType *));
+	for (int i = 0; i < dim->nkeys; i++)
+		state->key_canon[i] = scd2_canon_type(dim->keys[i].typid, batch->cxt);
+	state->seq_canon = palloc((dim->nseq + 1) * sizeof(Scd2CanonType *));
+	for (int i = 0; i < dim->nseq; i++)
+		state->seq_canon[i] = scd2_canon_type(dim->seq[i].typid, batch->cxt);
+	state->group_cxt = AllocSetContextCreate(batch->cxt, "scd2 key",
+											 ALLOCSET_DEFAULT_SIZES);
+	state->fold = scd2_fold_create(&batch->shape, batch->cxt);
+	state->emitter = scd2_emitter_begin(batch);
+	state->previous = palloc0((dim->nattrs + 1) * sizeof(Datum));
+	state->previous_isnull = palloc0((dim->nattrs + 1) * sizeof(bool));
+
+	if (batch->staged.ntuples > 0)
+	{
+		if (!any_row("has versions", scd2_plan_has_versions(dim)))
+			flags |= SCD2_RESOLVE_NO_DIM;
+		if (OidIsValid(dim->log) && !any_row("has log", scd2_plan_has_log(dim)))
+			flags |= SCD2_RESOLVE_NO_LOG;
+		if (!batch->staged_may_repeat)
+			flags |= SCD2_RESOLVE_UNSORTED;
+
+		scd2_progress_phase(SCD2_PHASE_CLASSIFY, batch->staged.ntuples);
+		scd2_spi_register("scd2_staged", batch->staged.desc,
+						  batch->staged.store, (double) batch->staged.ntuples);
+		if (by_tid)
+			scd2_spi_tid_join(true);
+		scd2_spi_stream("resolve", scd2_plan_resolve(dim, flags),
+						0, NULL, NULL, NULL, true, (DestReceiver *) state);
+		finish_key(state);
+		if (by_tid)
+			scd2_spi_tid_join(false);
+		scd2_spi_unregister("scd2_staged");
+	}
+	scd2_store_end(&batch->staged);
+
+	MemoryContextSwitchTo(oldcxt);
+}

@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * derived.h
+ *	  The tables, indexes, views and functions that belong to a dimension.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SCD2_DERIVED_H
+#define SCD2_DERIVED_H
+
+#include "shape.h"
+
+/* Names that a dimension's objects get; NULL: it has none. */
+typedef struct Scd2DerivedNames
+{
+	char	   *log;
+	char	   *view;
+	char	   *function;
+} Scd2DerivedNames;
+
+/*
+ * The derived names; raises where one is longer than a name can be or taken.
+ * "kept_log" may have the log's name: it is taken up.
+ */
+extern void scd2_derived_names(const Scd2Options *options, Oid kept_log,
+							   Scd2DerivedNames *names);
+
+/*
+ * Make the objects, as the current user and under pinned settings.  Connected
+ * to SPI.  "relid" is the dimension.
+ */
+extern Oid	scd2_derived_table(const Scd2Options *options, const List *shape);
+extern Oid	scd2_derived_log(const Scd2Options *options, const List *shape,
+							 const char *name);
+extern void scd2_derived_indexes(const Scd2Options *options, const List *shape,
+								 Oid relid);
+extern void scd2_derived_view(const Scd2Options *options, const List *shape,
+							  const char *name);
+extern void scd2_derived_function(const Scd2Options *options, const List *shape,
+								  const char *name);
+extern void scd2_derived_unknown_member(const Scd2Options *options,
+										const List *shape);
+
+/* The dimension's as-of function of that name, wherever it was moved; or InvalidOid. */
+extern Oid	scd2_derived_find_function(Oid relid, const char *name);
+
+#endif							/* SCD2_DERIVED_H */

@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * emit.h
+ *	  From a folded key to the rows that write.c writes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SCD2_EMIT_H
+#define SCD2_EMIT_H
+
+#include "batch.h"
+
+typedef struct Scd2Emitter Scd2Emitter;
+
+/* Where a key stood before the batch. */
+typedef struct Scd2KeyState
+{
+	const Datum *keys;			/* nkeys, none null */
+	const bool *keys_isnull;
+	bool		seen;			/* does it have any version? */
+	Datum		current_tid;	/* of the current version */
+	const Datum *attrs;			/* the newest version's, if seen */
+	const bool *attrs_isnull;
+} Scd2KeyState;
+
+/* Begins the batch's output stores. */
+extern Scd2Emitter *scd2_emitter_begin(Scd2Batch *batch);
+
+/* Emit what the fold found for a key. */
+extern void scd2_emit_chain(Scd2Emitter *emitter, const Scd2KeyState *state,
+							const Scd2FoldResult *result);
+
+/* Emit a change for the log; "row" is a staged row's values. */
+extern void scd2_emit_log(Scd2Emitter *emitter, const Datum *row,
+						  const bool *row_isnull);
+
+#endif							/* SCD2_EMIT_H */

@@ -1,0 +1,455 @@
+/*-------------------------------------------------------------------------
+ *
+ * follow.c
+ *	  The registry follows what becomes of its relations (R3, R4): three event
+ *	  triggers keep the names that are dumped and the cache of OIDs right, in
+ *	  the transaction of the command itself.
+ *
+ * They run in whatever session does DDL, so they leave early, act as the
+ * registry's owner, and never raise: where one fails, it warns, and the next
+ * use goes by the cache.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "follow.h"
+#include "derived.h"
+#include "registry.h"
+#include "spi.h"
+#include "sqltext.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "commands/event_trigger.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "tcop/cmdtag.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/syscache.h"
+
+PG_FUNCTION_INFO_V1(scd2_registry_ddl_start);
+PG_FUNCTION_INFO_V1(scd2_registry_ddl_end);
+PG_FUNCTION_INFO_V1(scd2_registry_sql_drop);
+
+/* DDL of our own, done while we follow, needs no following. */
+static bool following = false;
+
+static uint64
+run(const char *step, const char *sql)
+{
+	return scd2_spi_run(step, sql, 0, NULL, NULL, NULL);
+}
+
+/*
+ * Cache where names lead; see follow.h.
+ */
+void
+scd2_follow_resolve(void)
+{
+	static SPIPlanPtr uncached_plan = NULL;
+	Scd2Rights	save;
+
+	scd2_registry_enter(&save);
+	scd2_spi_begin();
+
+	if (scd2_spi_cached("look for uncached dimensions", &uncached_plan,
+						"SELECT FROM scd2.registry_dimension d WHERE NOT EXISTS"
+						" (SELECT FROM scd2.registry_cache k WHERE k.dimension_id = d.id) LIMIT 1",
+						0, NULL, NULL, NULL, false) > 0)
+	{
+		/* a registered dimension comes before a kept one of the same name */
+		(void) run("cache relations",
+				   "INSERT INTO scd2.registry_cache"
+				   " (dimension_id, relation, log, source, view, source_types) "
+				   "SELECT r.dimension_id,"
+				   " CASE WHEN r.relation IS NOT NULL AND NOT EXISTS"
+				   " (SELECT FROM scd2.registry_cache o WHERE o.relation = r.relation)"
+				   " AND pg_catalog.row_number() OVER (PARTITION BY r.relation"
+				   " ORDER BY r.state DESC, r.dimension_id DESC) = 1 THEN r.relation END,"
+				   " r.log, r.source, r.view,"
+				   " ARRAY(SELECT pg_catalog.to_regtype(u.t)"
+				   " FROM pg_catalog.unnest(d.source_types) WITH ORDINALITY u(t, o) ORDER BY u.o) "
+				   "FROM scd2.registry_resolved r "
+				   "JOIN scd2.registry_dimension d ON d.id = r.dimension_id "
+				   "WHERE NOT r.is_cached");
+		(void) run("cache columns",
+				   "INSERT INTO scd2.registry_cache_column"
+				   " (dimension_id, column_id, attnum, log_attnum, registered_type) "
+				   "SELECT c.dimension_id, c.column_id, a.attnum, l.attnum,"
+				   " pg_catalog.to_regtype(c.registered_type) "
+				   "FROM scd2.registry_column c "
+				   "JOIN scd2.registry_cache k ON k.dimension_id = c.dimension_id "
+				   "LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = k.relation"
+				   " AND a.attname = c.column_name AND NOT a.attisdropped "
+				   "LEFT JOIN pg_catalog.pg_attribute l ON l.attrelid = k.log"
+				   " AND l.attname = c.log_column AND NOT l.attisdropped "
+				   "WHERE NOT EXISTS (SELECT FROM scd2.registry_cache_column o"
+				   " WHERE o.dimension_id = c.dimension_id AND o.column_id = c.column_id)");
+
+		/* a table that takes the name later is not the dimension (R3) */
+		(void) run("mark lost dimensions",
+				   "UPDATE scd2.registry_dimension d SET state = 'gone' "
+				   "FROM scd2.registry_cache k "
+				   "WHERE k.dimension_id = d.id AND k.relation IS NULL AND d.state <> 'gone'");
+	}
+
+	scd2_spi_end();
+	scd2_rights_leave(&save);
+}
+
+/*
+ * Forget dimensions that are gone, once neither a kept log nor a run refers to
+ * them.
+ */
+void
+scd2_follow_sweep(void)
+{
+	Scd2Rights	save;
+
+	scd2_registry_enter(&save);
+	scd2_spi_begin();
+	(void) run("sweep",
+			   "WITH d AS (DELETE FROM scd2.registry_dimension d USING scd2.registry_cache k"
+			   " WHERE k.dimension_id = d.id AND d.state = 'gone'"
+			   " AND k.relation IS NULL AND k.log IS NULL"
+			   " AND NOT EXISTS (SELECT FROM scd2.registry_run u WHERE u.dimension_id = d.id)"
+			   " AND NOT EXISTS (SELECT FROM scd2.registry_rejected j WHERE j.dimension_id = d.id)"
+			   " RETURNING d.id),"
+			   " c AS (DELETE FROM scd2.registry_column c USING d WHERE c.dimension_id = d.id),"
+			   " l AS (DELETE FROM scd2.registry_lock l USING d WHERE l.dimension_id = d.id),"
+			   " kc AS (DELETE FROM scd2.registry_cache_column kc USING d WHERE kc.dimension_id = d.id) "
+			   "DELETE FROM scd2.registry_cache k USING d WHERE k.dimension_id = d.id");
+	scd2_spi_end();
+	scd2_rights_leave(&save);
+}
+
+/*
+ * ALTER TABLE gold.dim_customer_log OWNER TO new_owner, and so for view and
+ * function: what belongs to a dimension belongs to its owner (R1).  REASSIGN
+ * OWNED fires no event trigger, and moves them all by itself.
+ */
+static void
+follow_owners(void)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	uint64		nrows = run("look for owners",
+							"SELECT c.oid, o.oid, o.relkind = 'v', c.relowner::regrole::text, NULL "
+							"FROM scd2.registry_cache k "
+							"JOIN scd2.registry_dimension d ON d.id = k.dimension_id AND d.state = 'registered' "
+							"JOIN pg_catalog.pg_class c ON c.oid = k.relation "
+							"JOIN pg_catalog.pg_class o ON o.oid IN (k.log, k.view)"
+							" AND o.relowner <> c.relowner AND o.relkind IN ('r', 'v') "
+							"UNION ALL "
+							"SELECT c.oid, NULL, NULL, c.relowner::regrole::text, d.function_name "
+							"FROM scd2.registry_cache k "
+							"JOIN scd2.registry_dimension d ON d.id = k.dimension_id AND d.state = 'registered' "
+							"JOIN pg_catalog.pg_class c ON c.oid = k.relation");
+	List	   *statements = NIL;
+	ListCell   *cell;
+
+	for (uint64 row = 0; row < nrows; row++)
+	{
+		bool		isnull;
+		bool		is_function;
+		Oid			relid = DatumGetObjectId(scd2_spi_value(row, 1, &isnull));
+		Oid			object = DatumGetObjectId(scd2_spi_value(row, 2, &is_function));
+		char	   *owner = scd2_spi_text(row, 4, cxt);
+
+		if (!is_function)
+		{
+			bool		is_view = DatumGetBool(scd2_spi_value(row, 3, &isnull));
+
+			statements = lappend(statements,
+								 psprintf("ALTER %s %s OWNER TO %s",
+										  is_view ? "VIEW" : "TABLE",
+										  scd2_relation_name(object), owner));
+		}
+		else
+		{
+			char	   *name = scd2_spi_text(row, 5, cxt);
+			HeapTuple	proc;
+
+			object = name == NULL ? InvalidOid : scd2_derived_find_function(relid, name);
+			if (!OidIsValid(object))
+				continue;
+			proc = SearchSysCache1(PROCOID, ObjectIdGetDatum(object));
+			if (!HeapTupleIsValid(proc))
+				continue;
+			if (((Form_pg_proc) GETSTRUCT(proc))->proowner != scd2_relation_owner(relid))
+				statements = lappend(statements,
+									 psprintf("ALTER FUNCTION %s(timestamptz) OWNER TO %s",
+											  quote_qualified_identifier(get_namespace_name(((Form_pg_proc) GETSTRUCT(proc))->pronamespace),
+																		 name),
+											  owner));
+			ReleaseSysCache(proc);
+		}
+	}
+
+	foreach(cell, statements)
+		(void) run("change owner", lfirst(cell));
+}
+
+/*
+ * Bring names, and types' names, into step with what the cache points at.
+ */
+static void
+follow_names(void)
+{
+	(void) run("follow dimensions",
+			   "UPDATE scd2.registry_dimension d SET schema_name = n.nspname, table_name = c.relname "
+			   "FROM scd2.registry_cache k "
+			   "JOIN pg_catalog.pg_class c ON c.oid = k.relation "
+			   "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+			   "WHERE k.dimension_id = d.id"
+			   " AND (d.schema_name <> n.nspname OR d.table_name <> c.relname)");
+	(void) run("follow logs",
+			   "UPDATE scd2.registry_dimension d SET log_schema = n.nspname, log_name = c.relname "
+			   "FROM scd2.registry_cache k "
+			   "JOIN pg_catalog.pg_class c ON c.oid = k.log "
+			   "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+			   "WHERE k.dimension_id = d.id"
+			   " AND (d.log_schema <> n.nspname OR d.log_name <> c.relname)");
+	(void) run("follow views",
+			   "UPDATE scd2.registry_dimension d SET view_schema = n.nspname, view_name = c.relname "
+			   "FROM scd2.registry_cache k "
+			   "JOIN pg_catalog.pg_class c ON c.oid = k.view "
+			   "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+			   "WHERE k.dimension_id = d.id"
+			   " AND (d.view_schema <> n.nspname OR d.view_name <> c.relname)");
+	(void) run("follow sources",
+			   "UPDATE scd2.registry_dimension d SET source_schema = s.nspname, source_name = c.relname "
+			   "FROM scd2.registry_cache k "
+			   "JOIN pg_catalog.pg_class c ON c.oid = k.source "
+			   "CROSS JOIN LATERAL (SELECT CASE WHEN n.oid = pg_catalog.pg_my_temp_schema() THEN 'pg_temp'"
+			   " ELSE n.nspname::text END AS nspname"
+			   " FROM pg_catalog.pg_namespace n WHERE n.oid = c.relnamespace"
+			   " AND NOT pg_catalog.pg_is_other_temp_schema(n.oid)) s "
+			   "WHERE k.dimension_id = d.id"
+			   " AND (d.source_schema <> s.nspname OR d.source_name <> c.relname)");
+	(void) run("follow columns",
+			   "UPDATE scd2.registry_column rc SET column_name = a.attname,"
+			   " data_type = pg_catalog.format_type(a.atttypid, a.atttypmod) "
+			   "FROM scd2.registry_cache k "
+			   "JOIN scd2.registry_cache_column kc ON kc.dimension_id = k.dimension_id "
+			   "JOIN pg_catalog.pg_attribute a ON a.attrelid = k.relation AND a.attnum = kc.attnum"
+			   " AND NOT a.attisdropped "
+			   "WHERE rc.dimension_id = kc.dimension_id AND rc.column_id = kc.column_id"
+			   " AND (rc.column_name <> a.attname"
+			   " OR rc.data_type <> pg_catalog.format_type(a.atttypid, a.atttypmod))");
+	(void) run("follow log columns",
+			   "UPDATE scd2.registry_column rc SET log_column = a.attname "
+			   "FROM scd2.registry_cache k "
+			   "JOIN scd2.registry_cache_column kc ON kc.dimension_id = k.dimension_id "
+			   "JOIN pg_catalog.pg_attribute a ON a.attrelid = k.log AND a.attnum = kc.log_attnum"
+			   " AND NOT a.attisdropped "
+			   "WHERE rc.dimension_id = kc.dimension_id AND rc.column_id = kc.column_id"
+			   " AND rc.log_column <> a.attname");
+	(void) run("follow key types",
+			   "UPDATE scd2.registry_column rc SET registered_type = pg_catalog.format_type(t.oid, NULL) "
+			   "FROM scd2.registry_cache_column kc "
+			   "JOIN pg_catalog.pg_type t ON t.oid = kc.registered_type "
+			   "WHERE rc.dimension_id = kc.dimension_id AND rc.column_id = kc.column_id"
+			   " AND rc.registered_type <> pg_catalog.format_type(t.oid, NULL)");
+	(void) run("follow source types",
+			   "UPDATE scd2.registry_dimension d SET source_types = s.types "
+			   "FROM scd2.registry_cache k "
+			   "CROSS JOIN LATERAL (SELECT pg_catalog.array_agg(COALESCE(pg_catalog.format_type(t.oid, NULL), o.old)"
+			   " ORDER BY o.n) AS types"
+			   " FROM scd2.registry_dimension e"
+			   " CROSS JOIN LATERAL pg_catalog.unnest(e.source_types) WITH ORDINALITY o(old, n)"
+			   " LEFT JOIN pg_catalog.pg_type t ON t.oid = k.source_types[o.n]"
+			   " WHERE e.id = k.dimension_id) s "
+			   "WHERE k.dimension_id = d.id AND s.types IS NOT NULL AND d.source_types <> s.types");
+}
+
+/*
+ * ddl_command_end: did the command touch a relation of ours, or something that
+ * may hold or describe many?
+ */
+static void
+follow_end(CommandTag tag)
+{
+	static SPIPlanPtr plan = NULL;
+	Scd2Rights	save;
+	bool		touched;
+
+	scd2_registry_enter(&save);
+	scd2_spi_begin();
+
+	if (tag == CMDTAG_ALTER_SCHEMA || tag == CMDTAG_ALTER_TYPE ||
+		tag == CMDTAG_ALTER_DOMAIN || tag == CMDTAG_ALTER_EXTENSION)
+		touched = true;
+	else
+		touched =
+			scd2_spi_cached("look for commands", &plan,
+							"SELECT FROM pg_catalog.pg_event_trigger_ddl_commands() c "
+							"JOIN scd2.registry_cache k"
+							" ON c.objid IN (k.relation, k.log, k.source, k.view) "
+							"WHERE c.classid = 'pg_catalog.pg_class'::regclass LIMIT 1",
+							0, NULL, NULL, NULL, false) > 0;
+	if (touched)
+	{
+		follow_names();
+		follow_owners();
+	}
+
+	scd2_spi_end();
+	scd2_rights_leave(&save);
+}
+
+/*
+ * sql_drop: clear what the cache pointed at; a dimension without its table is
+ * gone.
+ */
+static void
+follow_drop(CommandTag tag)
+{
+	static SPIPlanPtr plan = NULL;
+	Scd2Rights	save;
+	bool		touched;
+
+	scd2_registry_enter(&save);
+	scd2_spi_begin();
+
+	touched =
+		scd2_spi_cached("look for drops", &plan,
+						"WITH o AS (SELECT objid FROM pg_catalog.pg_event_trigger_dropped_objects()"
+						" WHERE classid = 'pg_catalog.pg_class'::regclass AND objsubid = 0) "
+						"UPDATE scd2.registry_cache k SET"
+						" relation = CASE WHEN k.relation IN (SELECT objid FROM o) THEN NULL ELSE k.relation END,"
+						" log = CASE WHEN k.log IN (SELECT objid FROM o) THEN NULL ELSE k.log END,"
+						" source = CASE WHEN k.source IN (SELECT objid FROM o) THEN NULL ELSE k.source END,"
+						" view = CASE WHEN k.view IN (SELECT objid FROM o) THEN NULL ELSE k.view END "
+						"WHERE k.relation IN (SELECT objid FROM o) OR k.log IN (SELECT objid FROM o)"
+						" OR k.source IN (SELECT objid FROM o) OR k.view IN (SELECT objid FROM o)",
+						0, NULL, NULL, NULL, false) > 0;
+	if (touched)
+		(void) run("mark dropped dimensions",
+				   "UPDATE scd2.registry_dimension d SET state = 'gone' "
+				   "FROM scd2.registry_cache k "
+				   "WHERE k.dimension_id = d.id AND k.relation IS NULL AND d.state <> 'gone'");
+
+	scd2_spi_end();
+	scd2_rights_leave(&save);
+
+	if (touched)
+		scd2_follow_sweep();
+}
+
+static void
+follow_start(CommandTag tag)
+{
+	scd2_follow_resolve();
+}
+
+/*
+ * Has the registry no row at all?  Asked at every DDL command of a database, so
+ * without SPI.
+ */
+static bool
+registry_is_empty(void)
+{
+	Oid			schema = get_namespace_oid("scd2", true);
+	Oid			relid = InvalidOid;
+	Relation	rel;
+	SysScanDesc scan;
+	bool		empty;
+
+	if (OidIsValid(schema))
+		relid = get_relname_relid("registry_dimension", schema);
+	if (!OidIsValid(relid))
+		return true;
+
+	rel = table_open(relid, AccessShareLock);
+	scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
+	empty = !HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+
+	return empty;
+}
+
+/*
+ * Call "work" in a subtransaction, and turn what it raises into a warning: a
+ * user's DDL does not fail for our sake.  A cancel goes on.
+ */
+static Datum
+follow(FunctionCallInfo fcinfo, void (*work) (CommandTag tag))
+{
+	EventTriggerData *trigger;
+	MemoryContext oldcontext = CurrentMemoryContext;
+	ResourceOwner oldowner = CurrentResourceOwner;
+
+	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("not fired by event trigger manager")));
+	trigger = (EventTriggerData *) fcinfo->context;
+
+	if (following || registry_is_empty())
+		PG_RETURN_NULL();
+
+	following = true;
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(oldcontext);
+	PG_TRY();
+	{
+		work(trigger->tag);
+		ReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(oldcontext);
+		CurrentResourceOwner = oldowner;
+		following = false;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		following = false;
+		MemoryContextSwitchTo(oldcontext);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(oldcontext);
+		CurrentResourceOwner = oldowner;
+
+		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION)
+			ReThrowError(error);
+		ereport(WARNING,
+				(errcode(error->sqlerrcode),
+				 errmsg("scd2 could not follow %s", GetCommandTagName(trigger->tag)),
+				 errdetail_internal("%s", error->message)));
+	}
+	PG_END_TRY();
+
+	PG_RETURN_NULL();
+}
+
+/*
+ * ddl_command_start: what a restore left uncached is found while its names are
+ * still those that were dumped.
+ */
+Datum
+scd2_registry_ddl_start(PG_FUNCTION_ARGS)
+{
+	return follow(fcinfo, follow_start);
+}
+
+Datum
+scd2_registry_ddl_end(PG_FUNCTION_ARGS)
+{
+	return follow(fcinfo, follow_end);
+}
+
+Datum
+scd2_registry_sql_drop(PG_FUNCTION_ARGS)
+{
+	return follow(fcinfo, follow_drop);
+}

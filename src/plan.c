@@ -1,0 +1,789 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan.c
+ *	  The SQL of every step of apply, from a definition alone.
+ *
+ * These are the very texts that apply executes and that scd2.sql shows (R23).
+ * They name everything with its schema and take equality from pg_catalog, since
+ * they run under a pinned search_path but are read, and perhaps tried out, under
+ * any.  Relations called scd2_... without a schema are the batch's tuplestores.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "plan.h"
+
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "sqltext.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#define EQUALS		" OPERATOR(pg_catalog.=) "
+#define DIFFERS		" OPERATOR(pg_catalog.<>) "
+
+/* functions take at most 100 arguments; longer lists are hashed in parts */
+#define HASH_CHUNK	90
+
+/*
+ * Is a change compared with the state of its key, instead of being looked for
+ * in the log (R5)?
+ */
+bool
+scd2_compares_state(const Scd2Dimension *dim)
+{
+	return dim->mode == SCD2_MODE_SNAPSHOT || dim->effective_at == NULL;
+}
+
+/*
+ * How many tracked columns have a type.
+ */
+int
+scd2_count_type(const Scd2Dimension *dim, int scd_type)
+{
+	int			n = 0;
+
+	for (int i = 0; i < dim->nattrs; i++)
+		if (dim->attrs[i].scd_type == scd_type)
+			n++;
+	return n;
+}
+
+/*
+ * Are there columns that every version of a key shows alike, so that a change
+ * may have to overwrite older versions (R8)?  Type 0 columns are among them: a
+ * first value that was lacking may come later.
+ */
+bool
+scd2_has_overlay(const Scd2Dimension *dim)
+{
+	return scd2_count_type(dim, 2) < dim->nattrs;
+}
+
+/*
+ * Lay out the columns of staged rows and of the resolve statement.
+ */
+void
+scd2_plan_layout(const Scd2Dimension *dim, Scd2StagedLayout *staged,
+				 Scd2ResolveLayout *resolve)
+{
+	int			n = 0;
+	int			ntype3 = scd2_count_type(dim, 3);
+	int			ntype0 = scd2_count_type(dim, 0);
+
+	staged->tid = n++;
+	staged->ord = n++;
+	staged->e = n++;
+	staged->source_time = dim->keeps_source_time ? n++ : -1;
+	staged->seq = n;
+	n += dim->nseq;
+	staged->deleted = n++;
+	staged->absent = n++;
+	staged->as_current = n++;
+	staged->fingerprint = n++;
+	staged->keys = n;
+	n += dim->nkeys;
+	staged->attrs = n;
+	n += dim->nattrs;
+	staged->ncols = n;
+
+	if (resolve == NULL)
+		return;
+
+	resolve->cur_tid = n++;
+	resolve->cur_valid_from = n++;
+	resolve->cur_is_deleted = dim->is_deleted != NULL ? n++ : -1;
+	resolve->cur_attrs = n;
+	n += dim->nattrs;
+	resolve->cur_previous = n;
+	n += ntype3;
+	resolve->closed_to = n++;
+	resolve->closed_attrs = n;
+	n += dim->nattrs;
+	resolve->closed_previous = n;
+	n += ntype3;
+	resolve->newest = n++;
+	resolve->replay = n++;
+	resolve->last_type0 = -1;
+	if (ntype0 > 0 && scd2_compares_state(dim) && OidIsValid(dim->log))
+	{
+		resolve->last_type0 = n;
+		n += ntype0;
+	}
+	resolve->ncols = n;
+}
+
+/*
+ * d.k1 = s.k1 AND ..., for the columns of a relation of the dimension's or the
+ * log's column names (alias "left") and a batch's tuplestore (alias "right").
+ */
+static void
+append_key_match(StringInfo buf, const Scd2Dimension *dim, const char *left,
+				 bool log_names, const char *right)
+{
+	for (int i = 0; i < dim->nkeys; i++)
+	{
+		if (i > 0)
+			appendStringInfoString(buf, " AND ");
+		scd2_append_ident(buf, left, log_names ? dim->keys[i].log_name :
+						  dim->keys[i].name);
+		appendStringInfo(buf, EQUALS "%s.k%d", right, i + 1);
+	}
+}
+
+/*
+ * scd2.row_hash over a list of expressions, in parts where it is too long for
+ * one call.
+ */
+static void
+append_row_hash(StringInfo buf, List *exprs)
+{
+	int			n = list_length(exprs);
+
+	appendStringInfoString(buf, "scd2.row_hash(");
+	for (int i = 0; i < n; i++)
+	{
+		if (n > HASH_CHUNK && i % HASH_CHUNK == 0)
+			appendStringInfoString(buf, i > 0 ? "), scd2.row_hash(" :
+								   "scd2.row_hash(");
+		else if (i > 0)
+			appendStringInfoString(buf, ", ");
+		appendStringInfoString(buf, (char *) list_nth(exprs, i));
+	}
+	if (n > HASH_CHUNK)
+		appendStringInfoChar(buf, ')');
+	appendStringInfoChar(buf, ')');
+}
+
+static char *
+column_of(const char *alias, const char *name)
+{
+	return psprintf("%s.%s", alias, quote_identifier(name));
+}
+
+/*
+ * Read the source, once (R17).  The order of columns is a contract with
+ * stage.c: K, tracked columns, E, S, deleted.
+ */
+char *
+scd2_plan_read(const Scd2Dimension *dim, Oid source)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "SELECT ");
+	for (int i = 0; i < dim->nkeys; i++)
+	{
+		if (i > 0)
+			appendStringInfoString(&buf, ",\n       ");
+		scd2_append_ident(&buf, "src", dim->keys[i].source_name);
+	}
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		appendStringInfoString(&buf, ",\n       ");
+		scd2_append_ident(&buf, "src", dim->attrs[i].source_name);
+	}
+	if (dim->effective_at != NULL)
+	{
+		appendStringInfoString(&buf, ",\n       ");
+		scd2_append_ident(&buf, "src", dim->effective_at);
+	}
+	for (int i = 0; i < dim->nseq; i++)
+	{
+		appendStringInfoString(&buf, ",\n       ");
+		scd2_append_ident(&buf, "src", dim->seq[i].source_name);
+	}
+	appendStringInfo(&buf, ",\n       %s AS scd2_deleted\n  FROM %s AS src",
+					 dim->delete_when != NULL ?
+					 psprintf("(%s) IS TRUE", dim->delete_when) : "false",
+					 scd2_relation_name(source));
+	return buf.data;
+}
+
+/*
+ * Condition for current versions that count: no unknown member, and with
+ * "open" no flagged ones either.
+ */
+static void
+append_current(StringInfo buf, const Scd2Dimension *dim, const char *alias,
+			   bool open)
+{
+	scd2_append_ident(buf, alias, dim->is_current);
+	if (open && dim->is_deleted != NULL)
+	{
+		appendStringInfoString(buf, " AND NOT ");
+		scd2_append_ident(buf, alias, dim->is_deleted);
+	}
+}
+
+/*
+ * Keys that a snapshot lacks: the current versions that no source row hit, in
+ * scope.
+ */
+char *
+scd2_plan_absent(const Scd2Dimension *dim, const char *scope_sql)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "SELECT d.ctid");
+	for (int i = 0; i < dim->nkeys; i++)
+	{
+		appendStringInfoString(&buf, ", ");
+		scd2_append_ident(&buf, "d", dim->keys[i].name);
+	}
+	appendStringInfo(&buf,
+					 "\n  FROM scd2_absent AS a"
+					 "\n  JOIN %s AS d ON d.ctid" EQUALS "a.scd2_tid",
+					 dim->sql_name);
+	if (scope_sql != NULL)
+		appendStringInfo(&buf, "\n WHERE (%s)", scope_sql);
+	return buf.data;
+}
+
+/*
+ * How many keys are open in scope, for the delete guards.
+ */
+char *
+scd2_plan_open_keys(const Scd2Dimension *dim, const char *scope_sql)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "SELECT count(*)\n  FROM %s AS d\n WHERE ",
+					 dim->sql_name);
+	append_current(&buf, dim, "d", true);
+	appendStringInfoString(&buf, "\n   AND ");
+	scd2_append_ident(&buf, "d", dim->keys[0].name);
+	appendStringInfo(&buf, " IS NOT NULL\n   AND (%s)", scope_sql);
+	return buf.data;
+}
+
+/*
+ * Does the dimension have any version?
+ */
+char *
+scd2_plan_has_versions(const Scd2Dimension *dim)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "SELECT 1\n  FROM %s AS d\n WHERE ", dim->sql_name);
+	scd2_append_ident(&buf, "d", dim->keys[0].name);
+	appendStringInfoString(&buf, " IS NOT NULL\n LIMIT 1");
+	return buf.data;
+}
+
+/*
+ * Does the log have any change?
+ */
+char *
+scd2_plan_has_log(const Scd2Dimension *dim)
+{
+	return psprintf("SELECT 1\n  FROM %s AS l\n LIMIT 1", dim->log_sql_name);
+}
+
+/*
+ * The expressions over a log row that make a replay (R5); stage.c computes the
+ * same over a source row as its fingerprint.
+ */
+static List *
+log_fingerprint(const Scd2Dimension *dim, const char *alias)
+{
+	List	   *exprs = NIL;
+
+	if (dim->keeps_source_time)
+		exprs = lappend(exprs, column_of(alias, dim->log_source_time));
+	for (int i = 0; i < dim->nseq; i++)
+		exprs = lappend(exprs, column_of(alias, dim->seq[i].log_name));
+	exprs = lappend(exprs, column_of(alias, dim->log_deleted));
+	for (int i = 0; i < dim->nattrs; i++)
+		exprs = lappend(exprs, column_of(alias, dim->attrs[i].log_name));
+	return exprs;
+}
+
+static List *
+version_columns(const Scd2Dimension *dim, const char *alias)
+{
+	List	   *exprs = NIL;
+
+	for (int i = 0; i < dim->nattrs; i++)
+		if (dim->attrs[i].scd_type == 2 || dim->attrs[i].scd_type == 6)
+			exprs = lappend(exprs, column_of(alias, dim->attrs[i].name));
+	return exprs;
+}
+
+static void
+append_version_columns(StringInfo buf, const Scd2Dimension *dim,
+					   const char *alias)
+{
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		appendStringInfoString(buf, ", ");
+		scd2_append_ident(buf, alias, dim->attrs[i].name);
+	}
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		if (dim->attrs[i].scd_type == 3)
+		{
+			appendStringInfoString(buf, ", ");
+			scd2_append_ident(buf, alias, dim->attrs[i].extra_name);
+		}
+	}
+}
+
+/*
+ * Was the row applied before?  With a log: an equal change is in it.  Without:
+ * the version at its E is equal (R20).
+ */
+static void
+append_replay(StringInfo buf, const Scd2Dimension *dim, int flags)
+{
+	if (scd2_compares_state(dim))
+		appendStringInfoString(buf, "false");
+	else if (OidIsValid(dim->log))
+	{
+		if (flags & SCD2_RESOLVE_NO_LOG)
+		{
+			appendStringInfoString(buf, "false");
+			return;
+		}
+		appendStringInfoString(buf, "CASE WHEN s.e <= n.newest THEN EXISTS (\n"
+							   "           SELECT FROM ");
+		appendStringInfo(buf, "%s AS l\n            WHERE ",
+						 dim->log_sql_name);
+		append_key_match(buf, dim, "l", true, "s");
+		appendStringInfoString(buf, "\n              AND ");
+		scd2_append_ident(buf, "l", dim->log_effective_at);
+		appendStringInfoString(buf, EQUALS "s.e\n              AND ");
+		append_row_hash(buf, log_fingerprint(dim, "l"));
+		appendStringInfoString(buf, EQUALS "s.fp)\n       ELSE false END");
+	}
+	else
+	{
+		appendStringInfo(buf, "s.deleted" DIFFERS "EXISTS (\n"
+						 "           SELECT FROM %s AS v\n            WHERE ",
+						 dim->sql_name);
+		append_key_match(buf, dim, "v", false, "s");
+		appendStringInfoString(buf, "\n              AND ");
+		scd2_append_ident(buf, "v", dim->valid_from);
+		appendStringInfoString(buf, " <= s.e AND (");
+		scd2_append_ident(buf, "v", dim->valid_to);
+		appendStringInfoString(buf, " > s.e");
+		if (dim->open_end_is_null)
+		{
+			appendStringInfoString(buf, " OR ");
+			scd2_append_ident(buf, "v", dim->valid_to);
+			appendStringInfoString(buf, " IS NULL");
+		}
+		appendStringInfoChar(buf, ')');
+		if (dim->is_deleted != NULL)
+		{
+			appendStringInfoString(buf, "\n              AND NOT ");
+			scd2_append_ident(buf, "v", dim->is_deleted);
+		}
+		if (version_columns(dim, "v") != NIL)
+		{
+			appendStringInfoString(buf, "\n              AND (s.deleted OR ");
+			append_row_hash(buf, version_columns(dim, "v"));
+			appendStringInfoString(buf, EQUALS "s.fp)");
+		}
+		appendStringInfoChar(buf, ')');
+	}
+}
+
+static bool
+is_text_type(Oid typid)
+{
+	Oid			base = getBaseType(typid);
+
+	return base == TEXTOID || base == VARCHAROID || base == BPCHAROID;
+}
+
+/*
+ * Where does each staged row's key stand?  Its current version (by tid where
+ * the key set found it, else by key), else its newest closed one, and the newest
+ * logged E: what is not after that is late (section 1).  In the order of the
+ * fold (R5), text by bytes, which groups keys as well as any collation and is
+ * faster.
+ */
+char *
+scd2_plan_resolve(const Scd2Dimension *dim, int flags)
+{
+	StringInfoData buf;
+	bool		has_log = OidIsValid(dim->log);
+	bool		ask_type0 = scd2_count_type(dim, 0) > 0 &&
+		scd2_compares_state(dim) && has_log;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "SELECT s.*,\n       d.ctid, ");
+	scd2_append_ident(&buf, "d", dim->valid_from);
+	if (dim->is_deleted != NULL)
+	{
+		appendStringInfoString(&buf, ", ");
+		scd2_append_ident(&buf, "d", dim->is_deleted);
+	}
+	append_version_columns(&buf, dim, "d");
+	appendStringInfoString(&buf, ",\n       ");
+	scd2_append_ident(&buf, "c", dim->valid_to);
+	append_version_columns(&buf, dim, "c");
+	appendStringInfo(&buf, ",\n       %s AS newest,\n       ",
+					 has_log ? "n.newest" :
+					 psprintf("coalesce(%s, %s)",
+							  column_of("d", dim->valid_from),
+							  column_of("c", dim->valid_to)));
+	append_replay(&buf, dim, flags);
+	appendStringInfoString(&buf, " AS replay");
+	if (ask_type0)
+	{
+		for (int i = 0; i < dim->nattrs; i++)
+		{
+			if (dim->attrs[i].scd_type == 0)
+			{
+				appendStringInfoString(&buf, ", ");
+				scd2_append_ident(&buf, "t", dim->attrs[i].log_name);
+			}
+		}
+	}
+
+	appendStringInfo(&buf, "\n  FROM scd2_staged AS s"
+					 "\n  LEFT JOIN %s AS d ON ", dim->sql_name);
+	if (flags & SCD2_RESOLVE_NO_DIM)
+		appendStringInfoString(&buf, "false");
+	else
+	{
+		if (flags & SCD2_RESOLVE_BY_TID)
+			appendStringInfoString(&buf, "d.ctid" EQUALS "s.tid");
+		else
+			append_key_match(&buf, dim, "d", false, "s");
+		appendStringInfoString(&buf, " AND ");
+		append_current(&buf, dim, "d", false);
+	}
+
+	appendStringInfoString(&buf, "\n  LEFT JOIN LATERAL (\n"
+						   "           SELECT v.*\n             FROM ");
+	appendStringInfo(&buf, "%s AS v\n            WHERE ", dim->sql_name);
+	if (flags & SCD2_RESOLVE_NO_DIM)
+		appendStringInfoString(&buf, "false");
+	else
+	{
+		appendStringInfoString(&buf, "d.ctid IS NULL AND ");
+		append_key_match(&buf, dim, "v", false, "s");
+	}
+	appendStringInfoString(&buf, "\n            ORDER BY ");
+	scd2_append_ident(&buf, "v", dim->valid_from);
+	appendStringInfoString(&buf, " DESC LIMIT 1) AS c ON true");
+
+	if (has_log)
+	{
+		appendStringInfoString(&buf, "\n  LEFT JOIN LATERAL (\n"
+							   "           SELECT max(");
+		scd2_append_ident(&buf, "l", dim->log_effective_at);
+		appendStringInfo(&buf, ") AS newest\n             FROM %s AS l"
+						 "\n            WHERE ", dim->log_sql_name);
+		if (flags & SCD2_RESOLVE_NO_LOG)
+			appendStringInfoString(&buf, "false");
+		else
+			append_key_match(&buf, dim, "l", true, "s");
+		appendStringInfoString(&buf, ") AS n ON true");
+	}
+	if (ask_type0)
+	{
+		appendStringInfo(&buf, "\n  LEFT JOIN LATERAL (\n"
+						 "           SELECT l.*\n             FROM %s AS l"
+						 "\n            WHERE ", dim->log_sql_name);
+		if (flags & SCD2_RESOLVE_NO_LOG)
+			appendStringInfoString(&buf, "false");
+		else
+			append_key_match(&buf, dim, "l", true, "s");
+		appendStringInfoString(&buf, " AND NOT ");
+		scd2_append_ident(&buf, "l", dim->log_deleted);
+		appendStringInfoString(&buf, "\n            ORDER BY ");
+		scd2_append_ident(&buf, "l", dim->log_effective_at);
+		appendStringInfoString(&buf, " DESC, ");
+		scd2_append_ident(&buf, "l", dim->log_id);
+		appendStringInfoString(&buf, " DESC LIMIT 1) AS t ON true");
+	}
+
+	if (!(flags & SCD2_RESOLVE_UNSORTED))
+	{
+		appendStringInfoString(&buf, "\n ORDER BY ");
+		for (int i = 0; i < dim->nkeys; i++)
+			appendStringInfo(&buf, "s.k%d%s, ", i + 1,
+							 is_text_type(dim->keys[i].typid) ?
+							 " COLLATE pg_catalog.\"C\"" : "");
+		appendStringInfoString(&buf, "s.e, ");
+		if (dim->keeps_source_time)
+			appendStringInfoString(&buf, "s.source_time, ");
+		for (int i = 0; i < dim->nseq; i++)
+			appendStringInfo(&buf, "s.s%d, ", i + 1);
+		appendStringInfoString(&buf, "s.ord");
+	}
+	return buf.data;
+}
+
+/*
+ * SET list entries for the columns that every version shows, from alias "from".
+ */
+static List *
+overlay_columns(const Scd2Dimension *dim)
+{
+	List	   *names = NIL;
+
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		const Scd2Column *col = &dim->attrs[i];
+
+		if (col->scd_type == 0 || col->scd_type == 1 || col->scd_type == 3)
+			names = lappend(names, col->name);
+		if (col->scd_type == 3 || col->scd_type == 6)
+			names = lappend(names, col->extra_name);
+	}
+	return names;
+}
+
+static void
+append_overlay_set(StringInfo buf, const Scd2Dimension *dim, const char *from,
+				   bool first)
+{
+	List	   *names = overlay_columns(dim);
+	ListCell   *lc;
+
+	foreach(lc, names)
+	{
+		if (!first)
+			appendStringInfoString(buf, ",\n       ");
+		first = false;
+		appendStringInfo(buf, "%s = %s.o%d",
+						 quote_identifier((char *) lfirst(lc)), from,
+						 foreach_current_index(lc) + 1);
+	}
+}
+
+/*
+ * Close: the first of the two copies that each changed row is staged as (R15).
+ * By ctid, and no index holds a column that it changes, so that it is HOT.
+ */
+char *
+scd2_plan_close(const Scd2Dimension *dim)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "UPDATE %s AS d\n   SET ", dim->sql_name);
+	appendStringInfo(&buf, "%s = c.valid_to,\n       ",
+					 quote_identifier(dim->valid_to));
+	appendStringInfo(&buf, "%s = false", quote_identifier(dim->is_current));
+	append_overlay_set(&buf, dim, "c", false);
+	appendStringInfoString(&buf, "\n  FROM scd2_close AS c"
+						   "\n WHERE d.ctid" EQUALS "c.tid");
+	return buf.data;
+}
+
+/*
+ * Names of the dimension's columns in the order of scd2_open's.
+ */
+static List *
+open_columns(const Scd2Dimension *dim)
+{
+	List	   *names = list_make1(dim->sk_name);
+
+	for (int i = 0; i < dim->nkeys; i++)
+		names = lappend(names, dim->keys[i].name);
+	for (int i = 0; i < dim->nattrs; i++)
+		names = lappend(names, dim->attrs[i].name);
+	for (int i = 0; i < dim->nattrs; i++)
+		if (dim->attrs[i].extra_name != NULL)
+			names = lappend(names, dim->attrs[i].extra_name);
+	if (dim->row_hash != NULL)
+		names = lappend(names, dim->row_hash);
+	names = lappend(names, dim->valid_from);
+	names = lappend(names, dim->valid_to);
+	names = lappend(names, dim->is_current);
+	if (dim->is_deleted != NULL)
+		names = lappend(names, dim->is_deleted);
+	return names;
+}
+
+/*
+ * Open: the second copy.  The tuplestore's columns are called c1, c2, ...
+ */
+char *
+scd2_plan_open(const Scd2Dimension *dim)
+{
+	List	   *names = open_columns(dim);
+	StringInfoData buf;
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "INSERT INTO %s (", dim->sql_name);
+	foreach(lc, names)
+	{
+		if (foreach_current_index(lc) > 0)
+			appendStringInfoString(&buf, ", ");
+		appendStringInfoString(&buf, quote_identifier((char *) lfirst(lc)));
+	}
+	appendStringInfoString(&buf, ")\nSELECT ");
+	for (int i = 1; i <= list_length(names); i++)
+		appendStringInfo(&buf, "%so.c%d", i > 1 ? ", " : "", i);
+	appendStringInfoString(&buf, "\n  FROM scd2_open AS o");
+	return buf.data;
+}
+
+/*
+ * Overwrite what every version of a key shows alike, where it differs (R8,
+ * R12).
+ */
+char *
+scd2_plan_overwrite(const Scd2Dimension *dim)
+{
+	List	   *names = overlay_columns(dim);
+	List	   *mine = NIL;
+	List	   *theirs = NIL;
+	StringInfoData buf;
+	ListCell   *lc;
+
+	foreach(lc, names)
+	{
+		mine = lappend(mine, column_of("d", (char *) lfirst(lc)));
+		theirs = lappend(theirs, psprintf("w.o%d",
+										  foreach_current_index(lc) + 1));
+	}
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "UPDATE %s AS d\n   SET ", dim->sql_name);
+	append_overlay_set(&buf, dim, "w", true);
+	appendStringInfoString(&buf, "\n  FROM scd2_overwrite AS w\n WHERE ");
+	append_key_match(&buf, dim, "d", false, "w");
+	appendStringInfoString(&buf, "\n   AND ");
+	append_row_hash(&buf, mine);
+	appendStringInfoString(&buf, DIFFERS "\n       ");
+	append_row_hash(&buf, theirs);
+	return buf.data;
+}
+
+/*
+ * Log the accepted changes, in the order of their arrival.
+ */
+char *
+scd2_plan_log(const Scd2Dimension *dim)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "INSERT INTO %s (", dim->log_sql_name);
+	for (int i = 0; i < dim->nkeys; i++)
+		appendStringInfo(&buf, "%s, ", quote_identifier(dim->keys[i].log_name));
+	appendStringInfo(&buf, "%s, ", quote_identifier(dim->log_effective_at));
+	if (dim->keeps_source_time)
+		appendStringInfo(&buf, "%s, ", quote_identifier(dim->log_source_time));
+	for (int i = 0; i < dim->nseq; i++)
+		appendStringInfo(&buf, "%s, ", quote_identifier(dim->seq[i].log_name));
+	appendStringInfo(&buf, "%s, ", quote_identifier(dim->log_deleted));
+	for (int i = 0; i < dim->nattrs; i++)
+		appendStringInfo(&buf, "%s, ",
+						 quote_identifier(dim->attrs[i].log_name));
+	appendStringInfo(&buf, "%s, ", quote_identifier(dim->log_run));
+	appendStringInfo(&buf, "%s)\nSELECT ",
+					 quote_identifier(dim->log_recorded_at));
+	for (int i = 1; i <= dim->nkeys; i++)
+		appendStringInfo(&buf, "g.k%d, ", i);
+	appendStringInfoString(&buf, "g.e, ");
+	if (dim->keeps_source_time)
+		appendStringInfoString(&buf, "g.source_time, ");
+	for (int i = 1; i <= dim->nseq; i++)
+		appendStringInfo(&buf, "g.s%d, ", i);
+	appendStringInfoString(&buf, "g.deleted, ");
+	for (int i = 1; i <= dim->nattrs; i++)
+		appendStringInfo(&buf, "g.a%d, ", i);
+	appendStringInfoString(&buf, "$1, $2\n  FROM scd2_logged AS g");
+	return buf.data;
+}
+
+/*
+ * Versions that a trigger changed or suppressed while they were inserted.
+ */
+char *
+scd2_plan_check_opened(const Scd2Dimension *dim)
+{
+	List	   *names = open_columns(dim);
+	List	   *mine = NIL;
+	List	   *theirs = NIL;
+	StringInfoData buf;
+	ListCell   *lc;
+
+	foreach(lc, names)
+	{
+		mine = lappend(mine, column_of("d", (char *) lfirst(lc)));
+		theirs = lappend(theirs, psprintf("o.c%d",
+										  foreach_current_index(lc) + 1));
+	}
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "SELECT 1\n  FROM scd2_open AS o"
+					 "\n WHERE NOT EXISTS (\n           SELECT FROM %s AS d"
+					 "\n            WHERE ", dim->sql_name);
+	scd2_append_ident(&buf, "d", dim->sk_name);
+	appendStringInfoString(&buf, EQUALS "o.c1\n              AND ");
+	append_row_hash(&buf, mine);
+	appendStringInfoString(&buf, EQUALS);
+	append_row_hash(&buf, theirs);
+	appendStringInfoString(&buf, ")\n LIMIT 1");
+	return buf.data;
+}
+
+/*
+ * Versions that should be closed and are not, by trigger.
+ */
+char *
+scd2_plan_check_closed(const Scd2Dimension *dim)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "SELECT 1\n  FROM scd2_close AS c"
+					 "\n WHERE NOT EXISTS (\n           SELECT FROM %s AS d"
+					 "\n            WHERE ", dim->sql_name);
+	append_key_match(&buf, dim, "d", false, "c");
+	appendStringInfoString(&buf, "\n              AND ");
+	scd2_append_ident(&buf, "d", dim->valid_from);
+	appendStringInfoString(&buf, EQUALS "c.valid_from\n              AND ");
+	scd2_append_ident(&buf, "d", dim->valid_to);
+	appendStringInfoString(&buf, EQUALS "c.valid_to AND NOT ");
+	scd2_append_ident(&buf, "d", dim->is_current);
+	appendStringInfoString(&buf, ")\n LIMIT 1");
+	return buf.data;
+}
+
+/*
+ * Which versions, of the dimension and of the batch, have a surrogate key that
+ * is there twice?  Returns K, valid_from, surrogate key.
+ */
+char *
+scd2_plan_collision(const Scd2Dimension *dim)
+{
+	int			valid_from = list_length(open_columns(dim)) -
+		(dim->is_deleted != NULL ? 3 : 2);
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "SELECT ");
+	for (int i = 0; i < dim->nkeys; i++)
+		appendStringInfo(&buf, "%s, ", column_of("d", dim->keys[i].name));
+	appendStringInfo(&buf, "%s::pg_catalog.text, %s::pg_catalog.text"
+					 "\n  FROM scd2_open AS o\n  JOIN %s AS d ON %s"
+					 EQUALS "o.c1\nUNION ALL\nSELECT ",
+					 column_of("d", dim->valid_from),
+					 column_of("d", dim->sk_name),
+					 dim->sql_name, column_of("d", dim->sk_name));
+	for (int i = 0; i < dim->nkeys; i++)
+		appendStringInfo(&buf, "o.c%d, ", i + 2);
+	appendStringInfo(&buf, "o.c%d::pg_catalog.text, o.c1::pg_catalog.text"
+					 "\n  FROM (SELECT o.*, count(*) OVER (PARTITION BY o.c1) AS copies"
+					 " FROM scd2_open AS o) AS o"
+					 "\n WHERE o.copies > 1"
+					 "\n    OR EXISTS (SELECT FROM %s AS d WHERE %s" EQUALS "o.c1)",
+					 valid_from, dim->sql_name, column_of("d", dim->sk_name));
+	return buf.data;
+}

@@ -1,0 +1,73 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan.h
+ *	  The SQL of every step of apply, from a definition alone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SCD2_PLAN_H
+#define SCD2_PLAN_H
+
+#include "batch.h"
+
+/* What is known when the resolve statement is made. */
+#define SCD2_RESOLVE_BY_TID		0x01	/* staged rows carry their version's tid */
+#define SCD2_RESOLVE_NO_DIM		0x02	/* the dimension has no version yet */
+#define SCD2_RESOLVE_NO_LOG		0x04	/* the log has no change yet */
+#define SCD2_RESOLVE_UNSORTED	0x08	/* no key has several staged rows */
+
+/*
+ * Columns of the resolve statement, from 0: the staged row's, then these.
+ * Groups of natts columns: the attributes of the current version, of the newest
+ * closed one.
+ */
+typedef struct Scd2ResolveLayout
+{
+	int			cur_tid;		/* null: no current version */
+	int			cur_valid_from;
+	int			cur_is_deleted; /* -1: no such column */
+	int			cur_attrs;
+	int			cur_previous;	/* one for each type 3 column, in order */
+	int			closed_to;		/* null: no closed version either */
+	int			closed_attrs;
+	int			closed_previous;
+	int			newest;			/* the key's newest logged E */
+	int			replay;			/* is the row in the log already? */
+	int			last_type0;		/* last logged values of type 0 columns, in
+								 * order; -1: not asked for */
+	int			ncols;
+} Scd2ResolveLayout;
+
+extern void scd2_plan_layout(const Scd2Dimension *dim,
+							 Scd2StagedLayout *staged,
+							 Scd2ResolveLayout *resolve);
+
+extern char *scd2_plan_read(const Scd2Dimension *dim, Oid source);
+extern char *scd2_plan_absent(const Scd2Dimension *dim, const char *scope_sql);
+extern char *scd2_plan_open_keys(const Scd2Dimension *dim,
+								 const char *scope_sql);
+extern char *scd2_plan_has_versions(const Scd2Dimension *dim);
+extern char *scd2_plan_has_log(const Scd2Dimension *dim);
+extern char *scd2_plan_resolve(const Scd2Dimension *dim, int flags);
+extern char *scd2_plan_close(const Scd2Dimension *dim);
+extern char *scd2_plan_open(const Scd2Dimension *dim);
+extern char *scd2_plan_overwrite(const Scd2Dimension *dim);
+extern char *scd2_plan_log(const Scd2Dimension *dim);
+
+/* Checks that BEFORE triggers left rows alone; run only where there are any. */
+extern char *scd2_plan_check_opened(const Scd2Dimension *dim);
+extern char *scd2_plan_check_closed(const Scd2Dimension *dim);
+
+/* The other version of a surrogate key that an insert collided with. */
+extern char *scd2_plan_collision(const Scd2Dimension *dim);
+
+/* Is the row's state compared, instead of the log being searched (R5)? */
+extern bool scd2_compares_state(const Scd2Dimension *dim);
+
+/* Do columns of type 0, 1, 3 or 6 exist, which every version shows? */
+extern bool scd2_has_overlay(const Scd2Dimension *dim);
+
+/* May any column of type "scd_type" be among the dimension's? */
+extern int	scd2_count_type(const Scd2Dimension *dim, int scd_type);
+
+#endif							/* SCD2_PLAN_H */

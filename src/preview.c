@@ -1,0 +1,242 @@
+/*-------------------------------------------------------------------------
+ *
+ * preview.c
+ *	  What apply would do, as rows (scd2.preview); and its statements
+ *	  (scd2.sql).
+ *
+ * Neither takes the run lock, writes, or needs a transaction id: both run in
+ * READ ONLY transactions and on a hot standby (R28).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "preview.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "apply.h"
+#include "plan.h"
+#include "progress.h"
+#include "spi.h"
+
+struct Scd2Preview
+{
+	Tuplestorestate *store;		/* the function's result */
+	TupleDesc	desc;
+	TupleDesc	key_desc;		/* columns by the dimension's names */
+	TupleDesc	attr_desc;
+};
+
+static TupleDesc
+columns_desc(const Scd2Column *columns, int n)
+{
+	TupleDesc	desc = CreateTemplateTupleDesc(n);
+
+	for (int i = 0; i < n; i++)
+		scd2_desc_column(desc, i + 1, columns[i].name, columns[i].typid,
+						 columns[i].typmod, columns[i].collation);
+	return BlessTupleDesc(desc);
+}
+
+/*
+ * Values as a jsonb object by their columns' names.
+ */
+static Datum
+columns_jsonb(TupleDesc desc, const Datum *values, const bool *isnull)
+{
+	HeapTuple	tuple = heap_form_tuple(desc, unconstify(Datum *, values),
+										unconstify(bool *, isnull));
+	Datum		json = DirectFunctionCall1(row_to_json,
+										   HeapTupleGetDatum(tuple));
+
+	return DirectFunctionCall1(jsonb_in,
+							   CStringGetDatum(TextDatumGetCString(json)));
+}
+
+/*
+ * The period's value as timestamptz.
+ */
+static Datum
+period_timestamptz(const Scd2Dimension *dim, Datum value)
+{
+	if (dim->period_type == DATEOID)
+		value = DirectFunctionCall1(date_timestamp, value);
+	if (dim->period_type != TIMESTAMPTZOID)
+		value = DirectFunctionCall2(timestamp_zone,
+									CStringGetTextDatum(dim->time_zone), value);
+	return value;
+}
+
+/*
+ * Add a row; see preview.h.
+ */
+void
+scd2_preview_action(Scd2Batch *batch, const char *action,
+					const Datum *keys, const bool *keys_isnull,
+					const Datum *effective_at,
+					const Datum *old_attrs, const bool *old_isnull,
+					const Datum *new_attrs, const bool *new_isnull)
+{
+	Scd2Preview *preview = batch->preview;
+	Datum		values[5];
+	bool		isnull[5] = {0};
+
+	values[0] = CStringGetTextDatum(action);
+	values[1] = columns_jsonb(preview->key_desc, keys, keys_isnull);
+	isnull[2] = effective_at == NULL;
+	if (effective_at != NULL)
+		values[2] = period_timestamptz(batch->dim, *effective_at);
+	isnull[3] = old_attrs == NULL;
+	if (old_attrs != NULL)
+		values[3] = columns_jsonb(preview->attr_desc, old_attrs, old_isnull);
+	isnull[4] = new_attrs == NULL;
+	if (new_attrs != NULL)
+		values[4] = columns_jsonb(preview->attr_desc, new_attrs, new_isnull);
+	tuplestore_putvalues(preview->store, preview->desc, values, isnull);
+}
+
+/*
+ * Add a bad row; its reason is under "reason" in the new values.
+ */
+void
+scd2_preview_reject(Scd2Batch *batch, const Datum *keys, const bool *keys_isnull,
+					const Datum *attrs, const bool *attrs_isnull,
+					const char *reason)
+{
+	Scd2Preview *preview = batch->preview;
+	Datum		values[5];
+	bool		isnull[5] = {0};
+	TupleDesc	desc = CreateTemplateTupleDesc(1);
+	Datum		text = CStringGetTextDatum(reason);
+	bool		no = false;
+
+	scd2_desc_column(desc, 1, "reason", TEXTOID, -1, DEFAULT_COLLATION_OID);
+	values[0] = CStringGetTextDatum("reject");
+	values[1] = columns_jsonb(preview->key_desc, keys, keys_isnull);
+	isnull[2] = true;
+	isnull[3] = attrs == NULL;
+	if (attrs != NULL)
+		values[3] = columns_jsonb(preview->attr_desc, attrs, attrs_isnull);
+	values[4] = columns_jsonb(BlessTupleDesc(desc), &text, &no);
+	tuplestore_putvalues(preview->store, preview->desc, values, isnull);
+}
+
+PG_FUNCTION_INFO_V1(scd2_preview);
+
+/*
+ * scd2.preview(dimension, source, batch_time, scope, force)
+ */
+Datum
+scd2_preview(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Scd2ApplyArgs args;
+	Scd2Dimension *dim;
+	Scd2Batch  *batch;
+	Scd2Rights	rights;
+	Scd2Activity activity;
+	MemoryContext cxt;
+	MemoryContext oldcxt;
+
+	scd2_apply_args(fcinfo, &args);
+	InitMaterializedSRF(fcinfo, 0);
+
+	cxt = AllocSetContextCreate(CurrentMemoryContext, "scd2 preview",
+								ALLOCSET_DEFAULT_SIZES);
+	oldcxt = MemoryContextSwitchTo(cxt);
+	scd2_spi_begin();
+	MemoryContextSwitchTo(cxt);
+
+	LockRelationOid(args.relid, AccessShareLock);
+	dim = scd2_registry_load(args.relid, cxt);
+	scd2_registry_check_owner(dim);
+	scd2_activity_push(&activity, "previewing", dim->label);
+	scd2_progress_start(dim->relid);
+
+	batch = scd2_batch_create(dim, &args, GetCurrentTimestamp());
+	batch->preview = palloc0(sizeof(Scd2Preview));
+	batch->preview->store = rsinfo->setResult;
+	batch->preview->desc = rsinfo->setDesc;
+	batch->preview->key_desc = columns_desc(dim->keys, dim->nkeys);
+	batch->preview->attr_desc = columns_desc(dim->attrs, dim->nattrs);
+
+	scd2_rights_enter(dim->owner, &rights);
+	scd2_batch_prepare(batch);
+	scd2_rights_leave(&rights);
+
+	scd2_progress_end();
+	scd2_activity_pop(&activity);
+	scd2_spi_end();
+	MemoryContextSwitchTo(oldcxt);
+	MemoryContextDelete(cxt);
+	PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(scd2_sql);
+
+/*
+ * scd2.sql(dimension): every statement that apply generates (R23).
+ */
+Datum
+scd2_sql(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Scd2Dimension *dim;
+	MemoryContext oldcxt = CurrentMemoryContext;
+	Oid			relid;
+	int			step = 0;
+
+	relid = PG_GETARG_OID(0);
+	InitMaterializedSRF(fcinfo, 0);
+
+	scd2_spi_begin();
+	MemoryContextSwitchTo(oldcxt);
+	dim = scd2_registry_load(relid, oldcxt);
+
+#define SHOW(name, text) \
+	do { \
+		Datum		values[3] = {Int32GetDatum(++step), \
+			CStringGetTextDatum(name), CStringGetTextDatum(text)}; \
+		bool		isnull[3] = {0}; \
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull); \
+	} while (0)
+
+	if (OidIsValid(dim->source))
+		SHOW("read", scd2_plan_read(dim, dim->source));
+	if (dim->mode == SCD2_MODE_SNAPSHOT)
+	{
+		SHOW("absent", scd2_plan_absent(dim, NULL));
+		SHOW("open keys", scd2_plan_open_keys(dim, "true"));
+	}
+	SHOW("has versions", scd2_plan_has_versions(dim));
+	if (OidIsValid(dim->log))
+		SHOW("has log", scd2_plan_has_log(dim));
+	SHOW("resolve", scd2_plan_resolve(dim, dim->mode == SCD2_MODE_SNAPSHOT ?
+									  SCD2_RESOLVE_BY_TID : 0));
+	SHOW("close", scd2_plan_close(dim));
+	SHOW("check closed", scd2_plan_check_closed(dim));
+	SHOW("open", scd2_plan_open(dim));
+	SHOW("check opened", scd2_plan_check_opened(dim));
+	SHOW("collision", scd2_plan_collision(dim));
+	if (scd2_has_overlay(dim))
+		SHOW("overwrite", scd2_plan_overwrite(dim));
+	if (OidIsValid(dim->log))
+		SHOW("log", scd2_plan_log(dim));
+#undef SHOW
+
+	scd2_spi_end();
+	PG_RETURN_VOID();
+}
