@@ -1,0 +1,1 @@
+-1 -- spark: xxhash64(2)
