@@ -71,6 +71,14 @@ typedef struct KeyCallSite
 	Scd2KeyHasher *hasher;
 } KeyCallSite;
 
+/* What a call of same keeps. */
+typedef struct SameCallSite
+{
+	MemoryContext cxt;
+	uint64		generation;
+	Scd2CanonType *type;
+} SameCallSite;
+
 /* What a call of one of the SQL functions keeps from row to row. */
 typedef struct CallSite
 {
@@ -89,6 +97,7 @@ PG_FUNCTION_INFO_V1(scd2_row_hash);
 PG_FUNCTION_INFO_V1(scd2_surrogate_key);
 PG_FUNCTION_INFO_V1(scd2_surrogate_key_as);
 PG_FUNCTION_INFO_V1(scd2_surrogate_uuid_as);
+PG_FUNCTION_INFO_V1(scd2_same);
 
 /*
  * Resolve a list of types; neighbours of one type share.
@@ -731,4 +740,37 @@ scd2_surrogate_uuid_as(PG_FUNCTION_ARGS)
 
 	get_arguments(fcinfo, values, isnull);
 	PG_RETURN_UUID_P(scd2_key_hash_uuid(hasher, values + 1, isnull + 1));
+}
+
+/*
+ * same(anyelement, anyelement) returns boolean
+ *
+ * Sameness of R12 for any type, those without an equality operator included.
+ * Not among the extension's functions either, and not strict: null is the same
+ * as null.
+ */
+Datum
+scd2_same(PG_FUNCTION_ARGS)
+{
+	SameCallSite *site = fcinfo->flinfo->fn_extra;
+	uint64		generation = scd2_canon_generation();
+
+	if (site == NULL)
+	{
+		site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(SameCallSite));
+		site->cxt = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "scd2 same",
+										  ALLOCSET_SMALL_SIZES);
+		fcinfo->flinfo->fn_extra = site;
+	}
+	if (site->generation != generation)
+	{
+		site->generation = 0;
+		MemoryContextReset(site->cxt);
+		site->type = scd2_canon_type(get_fn_expr_argtype(fcinfo->flinfo, 0),
+									 site->cxt);
+		site->generation = generation;
+	}
+	PG_RETURN_BOOL(scd2_canon_same(site->type,
+								   PG_GETARG_DATUM(0), PG_ARGISNULL(0),
+								   PG_GETARG_DATUM(1), PG_ARGISNULL(1)));
 }

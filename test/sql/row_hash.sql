@@ -177,7 +177,11 @@ SELECT type, unnest(samples) FROM (VALUES
 INSERT INTO sample
 SELECT 'aclitem', format('%1$I=%2$s/%1$I', current_user, rights) FROM unnest('{r,w,rw,wr,r*,""}'::text[]) rights;
 
--- equal by =, and not the same by hash; or the other way round
+-- the comparison that scd2 uses inside, without hashing
+CREATE FUNCTION same(anyelement, anyelement) RETURNS boolean
+  LANGUAGE C IMMUTABLE AS 'scd2', 'scd2_same';
+
+-- equal by =, and not the same by hash or in comparison; or the other way round
 CREATE FUNCTION disagreements(type text) RETURNS TABLE (a text, b text, equal boolean)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -185,8 +189,10 @@ BEGIN
     'SELECT a.value, b.value, a.value::%1$s = b.value::%1$s
        FROM sample a JOIN sample b USING (type)
       WHERE type = %1$L
-        AND (a.value::%1$s = b.value::%1$s)
-            IS DISTINCT FROM (scd2.row_hash(a.value::%1$s) = scd2.row_hash(b.value::%1$s))',
+        AND ((a.value::%1$s = b.value::%1$s)
+              IS DISTINCT FROM (scd2.row_hash(a.value::%1$s) = scd2.row_hash(b.value::%1$s))
+          OR (a.value::%1$s = b.value::%1$s)
+              IS DISTINCT FROM same(a.value::%1$s, b.value::%1$s))',
     type);
 END $$;
 SET client_min_messages = warning;		-- a tsquery without lexemes is meant
@@ -275,6 +281,11 @@ SELECT what, same FROM (VALUES
   ('box', scd2.row_hash('(1,1),(0,0)'::box) <> scd2.row_hash('(0,0),(1,1)'::box)),
   ('json', scd2.row_hash('{"a":1}'::json) <> scd2.row_hash('{"a":1}'::json))
 ) AS v (what, same) WHERE same;
+
+-- comparison agrees there, too, and null is the same as null only
+SELECT same('(1,1),(0,0)'::box, '(3,3),(2,2)'::box) AS box, same('{"a":1}'::json, '{"a": 1}'::json) AS json,
+       same('{"a":1}'::json, '{"a":1}'::json) AS json, same('(0,0)'::point, '(0,1e-9)'::point) AS point,
+       same(NULL::int, NULL) AS null, same(NULL::text, '') AS null;
 
 --
 -- R12: no setting enters
@@ -367,6 +378,10 @@ FROM (TABLE stored
       UNION ALL
       SELECT 'plain', v, v::bytea, repeat('12345678', 600)::numeric, to_jsonb(v), ARRAY[v, v], ('a:1 ' || left(v, 2000))::tsvector
       FROM repeat('xyz ', 5000) v) s;
+
+SELECT count(*) FILTER (WHERE same(s.t, x.t) AND same(s.b, x.b) AND same(s.n, x.n) AND same(s.j, x.j) AND same(s.a, x.a)),
+       count(*) FILTER (WHERE same(s.t, x.t || 'x') OR same(s.b, substr(x.b, 2) || '1') OR same(s.t, overlay(x.t placing 'y' from 7))), count(*)
+FROM stored s, stored x;
 
 --
 -- VARIADIC arrays spread, as for concat() and format()
