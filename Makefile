@@ -12,6 +12,8 @@ OBJS = \
 	src/canonical.o \
 	src/canonical_nested.o \
 	src/canonical_text.o \
+	src/check.o \
+	src/check_plan.o \
 	src/classify.o \
 	src/condition.o \
 	src/convert.o \

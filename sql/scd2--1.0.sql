@@ -556,3 +556,18 @@ GRANT SELECT ON scd2.progress TO PUBLIC;
 -- checking (SPEC section 9): check.c
 -- ---------------------------------------------------------------------------
 
+-- Both run with the caller's rights, who needs SELECT on the dimension and on
+-- its log.
+CREATE FUNCTION scd2.check(dimension regclass)
+RETURNS TABLE (violation text, key jsonb, surrogate_key text, valid_from text, detail text)
+LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 10000 ROWS 10
+AS 'MODULE_PATHNAME', 'scd2_check';
+COMMENT ON FUNCTION scd2.check(regclass) IS
+    'lists what is wrong with a dimension: no rows when nothing is';
+
+CREATE PROCEDURE scd2.assert_valid(dimension regclass)
+LANGUAGE C
+AS 'MODULE_PATHNAME', 'scd2_assert_valid';
+COMMENT ON PROCEDURE scd2.assert_valid(regclass) IS
+    'raises when anything is wrong with a dimension';
+
