@@ -26,7 +26,9 @@ OBJS = \
 	src/hash.o \
 	src/keyform.o \
 	src/keyset.o \
+	src/names.o \
 	src/options.o \
+	src/options_json.o \
 	src/period.o \
 	src/plan.o \
 	src/preview.o \

@@ -13,12 +13,15 @@
  */
 #include "compat.h"
 
+#include "names.h"
 #include "period.h"
 #include "registry.h"
 #include "spi.h"
 #include "sqltext.h"
 
+#include "access/htup_details.h"
 #include "access/xact.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
@@ -28,6 +31,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 /* Words that options take, in the order of registry.h's enums. */
@@ -301,20 +305,22 @@ column_now(Oid relid, int cached, const char *name, char **name_now,
 		   MemoryContext cxt)
 {
 	AttrNumber	attnum = (AttrNumber) cached;
-	char	   *now = NULL;
+	HeapTuple	tuple = NULL;
 
 	if (attnum == InvalidAttrNumber)
 		attnum = get_attnum(relid, name);
 	if (attnum != InvalidAttrNumber)
-		now = get_attname(relid, attnum, true);
-	if (now == NULL)
+		tuple = SearchSysCacheAttNum(relid, attnum);	/* not a dropped one */
+	if (!HeapTupleIsValid(tuple))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
 						name, scd2_relation_name(relid)),
 				 errdetail("scd2 keeps the dimension by it."),
 				 errhint("Add it again and call scd2.drop_dimension and scd2.create_dimension.")));
-	*name_now = MemoryContextStrdup(cxt, now);
+	*name_now = MemoryContextStrdup(cxt, NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname));
+	ReleaseSysCache(tuple);
+
 	return attnum;
 }
 
@@ -574,6 +580,7 @@ scd2_registry_lock(Scd2Dimension *dim, Scd2RunLock *lock)
 	Scd2Rights	save;
 
 	scd2_check_ordinary_table(dim->relid);
+	scd2_names_mend(dim->id);
 
 	scd2_registry_enter(&save);
 	scd2_spi_begin();
