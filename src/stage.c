@@ -26,6 +26,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
 #include "badrow.h"
 #include "convert.h"
@@ -701,6 +702,11 @@ stage_source_row(StageState *state, TupleTableSlot *slot)
 	{
 		state->values[layout->e] = batch->batch_e;
 		state->isnull[layout->e] = false;
+		if (layout->source_time >= 0)
+		{
+			state->values[layout->source_time] = TimestampTzGetDatum(batch->batch_time);
+			state->isnull[layout->source_time] = false;
+		}
 	}
 	else if (!convert_time(state, slot, time_from))
 		return;
@@ -841,6 +847,11 @@ absent_receive(TupleTableSlot *slot, DestReceiver *self)
 	state->isnull[layout->deleted] = false;
 	state->isnull[layout->absent] = false;
 	state->isnull[layout->as_current] = false;
+	if (layout->source_time >= 0 && batch->dim->effective_at == NULL)
+	{
+		state->values[layout->source_time] = TimestampTzGetDatum(batch->batch_time);
+		state->isnull[layout->source_time] = false;
+	}
 	for (int i = 0; i < batch->dim->nkeys; i++)
 	{
 		state->values[layout->keys + i] = slot->tts_values[1 + i];

@@ -285,7 +285,7 @@ BEGIN
     FOR combination IN
         SELECT * FROM unnest('{delta,snapshot}'::text[]) AS mode,
                       unnest('{timestamptz,timestamp,date}'::text[]) AS period_type,
-                      unnest('{9999-12-31,infinity,null}'::text[]) AS open_end,
+                      unnest('{9999-12-31,infinity,"null"}'::text[]) AS open_end,
                       unnest('{close,flag,ignore}'::text[]) AS on_delete,
                       unnest('{bigint,uuid}'::text[]) AS surrogate_key_type,
                       unnest('{t,f}'::boolean[]) AS with_time,
