@@ -161,8 +161,9 @@ scan_versions(StageState *state, int last_attnum, VersionCallback callback)
 	for (int i = 0; i < dim->nkeys; i++)
 		last_attnum = Max(last_attnum, dim->keys[i].attnum);
 
-	oldcxt = MemoryContextSwitchTo(batch->row_cxt);
+	/* the scan keeps what it needs in the context it begins in: not the row's */
 	scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
+	oldcxt = MemoryContextSwitchTo(batch->row_cxt);
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -520,12 +521,12 @@ probe_spools(StageState *state)
 
 	for (int p = 0; p < state->npartitions; p++)
 	{
-		MemoryContext oldcxt;
-
 		scd2_keyset_load(state->keyset, p);
-		oldcxt = MemoryContextSwitchTo(batch->row_cxt);
+
+		/* the slot owns a row that was on disk: not in the row's context */
 		while (tuplestore_gettupleslot(state->spools[p].store, true, false, slot))
 		{
+			MemoryContext oldcxt = MemoryContextSwitchTo(batch->row_cxt);
 			Scd2Hash128 key;
 
 			CHECK_FOR_INTERRUPTS();
@@ -538,9 +539,9 @@ probe_spools(StageState *state)
 			key.high = (uint64) DatumGetInt64(slot->tts_values[layout->ncols + 1]);
 			probe_row(state, key,
 					  (uint64) DatumGetInt64(slot->tts_values[layout->ncols + 2]));
+			MemoryContextSwitchTo(oldcxt);
 			MemoryContextReset(batch->row_cxt);
 		}
-		MemoryContextSwitchTo(oldcxt);
 		scd2_store_end(&state->spools[p]);
 		collect_absent(state);
 	}
