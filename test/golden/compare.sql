@@ -24,4 +24,7 @@ SELECT side || ' ' || line
           FROM ((:query) EXCEPT ALL SELECT * FROM pg_temp.scd2_expected) AS d) AS difference
  ORDER BY substr(line, 1), side;
 
+SELECT to_regprocedure('scd2.check(regclass)') IS NOT NULL AS has_check \gset
+\if :has_check
 SELECT 'scd2.check: ' || c::text FROM scd2.check(:'dimension'::regclass) AS c;
+\endif
