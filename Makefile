@@ -12,6 +12,8 @@ OBJS = \
 	src/canonical.o \
 	src/canonical_nested.o \
 	src/canonical_text.o \
+	src/check.o \
+	src/check_plan.o \
 	src/classify.o \
 	src/condition.o \
 	src/convert.o \
@@ -24,7 +26,9 @@ OBJS = \
 	src/hash.o \
 	src/keyform.o \
 	src/keyset.o \
+	src/names.o \
 	src/options.o \
+	src/options_json.o \
 	src/period.o \
 	src/plan.o \
 	src/preview.o \

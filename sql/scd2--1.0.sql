@@ -99,7 +99,9 @@ CREATE TABLE scd2.registry_lock (
     dimension_id    integer PRIMARY KEY,
     last_run        bigint,
     recorded_at     timestamptz,
-    last_batch_time timestamptz
+    last_batch_time timestamptz,
+    -- no logged change has a later E, in the unit of the period's type; null: not known
+    newest          bigint
 ) WITH (fillfactor = 10);
 
 CREATE TABLE scd2.registry_run (
@@ -197,8 +199,10 @@ SELECT d.id AS dimension_id,
                    WHERE n.nspname = d.log_schema AND c.relname = d.log_name
                      AND c.relkind IN ('r', 'p'))
        END AS log,
-       -- a source made again under its name is the source (R4)
-       CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = k.source) THEN k.source
+       -- a source made again under its name is the source (R4); a temporary one
+       -- is each session's own
+       CASE WHEN d.source_schema <> 'pg_temp'
+                 AND EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = k.source) THEN k.source
             ELSE (SELECT c.oid::regclass FROM pg_catalog.pg_class c
                     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
                    WHERE c.relname = d.source_name
@@ -300,6 +304,21 @@ REVOKE ALL ON scd2.registry_dimension, scd2.registry_column, scd2.registry_lock,
               scd2.registry_resolved FROM PUBLIC;
 GRANT SELECT ON scd2.dimensions, scd2.dimension_columns, scd2.runs, scd2.rejected TO PUBLIC;
 
+-- Whoever may not write a view is told so (42501), and whoever may, too: without
+-- these PostgreSQL only says that the view cannot be updated.
+CREATE FUNCTION scd2.registry_refuse() RETURNS trigger
+    AS 'MODULE_PATHNAME', 'scd2_registry_refuse' LANGUAGE C;
+REVOKE ALL ON FUNCTION scd2.registry_refuse() FROM PUBLIC;
+COMMENT ON FUNCTION scd2.registry_refuse() IS 'internal to scd2: raises, because only scd2 writes what its views show';
+CREATE TRIGGER refuse INSTEAD OF INSERT OR UPDATE OR DELETE ON scd2.dimensions
+    FOR EACH ROW EXECUTE FUNCTION scd2.registry_refuse();
+CREATE TRIGGER refuse INSTEAD OF INSERT OR UPDATE OR DELETE ON scd2.dimension_columns
+    FOR EACH ROW EXECUTE FUNCTION scd2.registry_refuse();
+CREATE TRIGGER refuse INSTEAD OF INSERT OR UPDATE OR DELETE ON scd2.runs
+    FOR EACH ROW EXECUTE FUNCTION scd2.registry_refuse();
+CREATE TRIGGER refuse INSTEAD OF INSERT OR UPDATE OR DELETE ON scd2.rejected
+    FOR EACH ROW EXECUTE FUNCTION scd2.registry_refuse();
+
 COMMENT ON TABLE scd2.registry_dimension IS 'internal to scd2: registered dimensions; read scd2.dimensions';
 COMMENT ON TABLE scd2.registry_column IS 'internal to scd2: columns of dimensions and logs; read scd2.dimension_columns';
 COMMENT ON TABLE scd2.registry_lock IS 'internal to scd2: one row a dimension, locked by a run';
@@ -337,6 +356,9 @@ CREATE EVENT TRIGGER scd2_registry_sql_drop ON sql_drop
 ALTER EVENT TRIGGER scd2_registry_ddl_start ENABLE ALWAYS;
 ALTER EVENT TRIGGER scd2_registry_ddl_end ENABLE ALWAYS;
 ALTER EVENT TRIGGER scd2_registry_sql_drop ENABLE ALWAYS;
+COMMENT ON EVENT TRIGGER scd2_registry_ddl_start IS 'finds dimensions that a restore left uncached';
+COMMENT ON EVENT TRIGGER scd2_registry_ddl_end IS 'lets the registry of scd2 follow renames, moves and new owners';
+COMMENT ON EVENT TRIGGER scd2_registry_sql_drop IS 'removes registrations of dropped dimensions';
 
 
 -- ---------------------------------------------------------------------------
@@ -535,4 +557,19 @@ GRANT SELECT ON scd2.progress TO PUBLIC;
 -- ---------------------------------------------------------------------------
 -- checking (SPEC section 9): check.c
 -- ---------------------------------------------------------------------------
+
+-- Both run with the caller's rights, who needs SELECT on the dimension and on
+-- its log.
+CREATE FUNCTION scd2.check(dimension regclass)
+RETURNS TABLE (violation text, key jsonb, surrogate_key text, valid_from text, detail text)
+LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 10000 ROWS 10
+AS 'MODULE_PATHNAME', 'scd2_check';
+COMMENT ON FUNCTION scd2.check(regclass) IS
+    'lists what is wrong with a dimension: no rows when nothing is';
+
+CREATE PROCEDURE scd2.assert_valid(dimension regclass)
+LANGUAGE C
+AS 'MODULE_PATHNAME', 'scd2_assert_valid';
+COMMENT ON PROCEDURE scd2.assert_valid(regclass) IS
+    'raises when anything is wrong with a dimension';
 

@@ -418,6 +418,19 @@ scd2_canon_put_number(StringInfo buf, const struct varlena *num)
 		canon_store_u16(p, (uint16) numeric_digit(&number, i));
 }
 
+/* Append the four decimal digits of one digit of base 10000. */
+static inline void
+put_digit(StringInfo buf, int digit)
+{
+	char	   *p = canon_reserve(buf, DIGIT_LENGTH);
+
+	for (int i = DIGIT_LENGTH - 1; i >= 0; i--)
+	{
+		p[i] = (char) ('0' + digit % 10);
+		digit /= 10;
+	}
+}
+
 /*
  * Append a numeric's canonical text: no trailing zeros, no exponent, no point
  * when nothing follows it.
@@ -425,6 +438,9 @@ scd2_canon_put_number(StringInfo buf, const struct varlena *num)
 void
 scd2_canon_numeric_text(StringInfo buf, const CanonNumeric *num)
 {
+	int			first;
+	int			skip;
+
 	switch (num->sign)
 	{
 		case SIGN_NAN:
@@ -443,20 +459,26 @@ scd2_canon_numeric_text(StringInfo buf, const CanonNumeric *num)
 			break;
 	}
 
-	if (num->ndigits == 0 || num->weight < 0)
-		appendStringInfoChar(buf, '0');
+	/* before the point */
+	first = buf->len;
 	for (int i = 0; i <= num->weight && num->ndigits > 0; i++)
+		put_digit(buf, i < num->ndigits ? numeric_digit(num, i) : 0);
+	for (skip = 0; first + skip < buf->len && buf->data[first + skip] == '0'; skip++)
+		 /* leading zeros, three at most */ ;
+	if (skip > 0)
 	{
-		int			digit = i < num->ndigits ? numeric_digit(num, i) : 0;
-
-		appendStringInfo(buf, i == 0 ? "%d" : "%04d", digit);
+		buf->len -= skip;
+		memmove(buf->data + first, buf->data + first + skip, buf->len - first);
 	}
+	if (buf->len == first)
+		canon_put_u8(buf, '0');
 
+	/* after it */
 	if (num->ndigits > num->weight + 1)
 	{
-		appendStringInfoChar(buf, '.');
+		canon_put_u8(buf, '.');
 		for (int i = num->weight + 1; i < num->ndigits; i++)
-			appendStringInfo(buf, "%04d", i < 0 ? 0 : numeric_digit(num, i));
+			put_digit(buf, i < 0 ? 0 : numeric_digit(num, i));
 		while (buf->data[buf->len - 1] == '0')
 			buf->len--;
 	}

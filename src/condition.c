@@ -83,7 +83,9 @@ parse_expression(const char *text, const char *what)
 			stmt->op == SETOP_NONE)
 		{
 			target = linitial_node(ResTarget, stmt->targetList);
-			if (target->name == NULL && target->indirection == NIL)
+			if (target->name == NULL && target->indirection == NIL &&
+				!(IsA(target->val, ColumnRef) &&
+				  IsA(llast(((ColumnRef *) target->val)->fields), A_Star)))
 				return target->val;
 		}
 	}

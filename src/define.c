@@ -13,7 +13,7 @@
 #include "compat.h"
 
 #include "derived.h"
-#include "follow.h"
+#include "names.h"
 #include "options.h"
 #include "registry.h"
 #include "shape.h"
@@ -221,7 +221,7 @@ check_existing(const Scd2Options *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("adopting table \"%s\" is not supported yet", options->label),
-				 errdetail("The table exists, and scd2 did not make it."),
+				 errdetail("The table exists, and the registry does not know it."),
 				 errhint("Rename the table, or give the dimension another name.")));
 	return kept;
 }
@@ -444,7 +444,7 @@ register_dimension(const Scd2Options *options, const List *shape,
 	scd2_spi_end();
 	scd2_rights_leave(&save);
 
-	scd2_follow_resolve();
+	scd2_names_resolve();
 }
 
 /*
@@ -650,7 +650,7 @@ scd2_drop_dimension(PG_FUNCTION_ARGS)
 							1, types, values, NULL);
 	scd2_spi_end();
 	scd2_rights_leave(&save);
-	scd2_follow_sweep();
+	scd2_names_sweep();
 
 	scd2_activity_pop(&activity);
 

@@ -13,8 +13,8 @@
  */
 #include "compat.h"
 
-#include "follow.h"
 #include "derived.h"
+#include "names.h"
 #include "registry.h"
 #include "spi.h"
 #include "sqltext.h"
@@ -26,18 +26,21 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/event_trigger.h"
+#include "commands/trigger.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "tcop/cmdtag.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/resowner.h"
 #include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(scd2_registry_ddl_start);
 PG_FUNCTION_INFO_V1(scd2_registry_ddl_end);
 PG_FUNCTION_INFO_V1(scd2_registry_sql_drop);
+PG_FUNCTION_INFO_V1(scd2_registry_refuse);
 
 /* DDL of our own, done while we follow, needs no following. */
 static bool following = false;
@@ -46,89 +49,6 @@ static uint64
 run(const char *step, const char *sql)
 {
 	return scd2_spi_run(step, sql, 0, NULL, NULL, NULL);
-}
-
-/*
- * Cache where names lead; see follow.h.
- */
-void
-scd2_follow_resolve(void)
-{
-	static SPIPlanPtr uncached_plan = NULL;
-	Scd2Rights	save;
-
-	scd2_registry_enter(&save);
-	scd2_spi_begin();
-
-	if (scd2_spi_cached("look for uncached dimensions", &uncached_plan,
-						"SELECT FROM scd2.registry_dimension d WHERE NOT EXISTS"
-						" (SELECT FROM scd2.registry_cache k WHERE k.dimension_id = d.id) LIMIT 1",
-						0, NULL, NULL, NULL, false) > 0)
-	{
-		/* a registered dimension comes before a kept one of the same name */
-		(void) run("cache relations",
-				   "INSERT INTO scd2.registry_cache"
-				   " (dimension_id, relation, log, source, view, source_types) "
-				   "SELECT r.dimension_id,"
-				   " CASE WHEN r.relation IS NOT NULL AND NOT EXISTS"
-				   " (SELECT FROM scd2.registry_cache o WHERE o.relation = r.relation)"
-				   " AND pg_catalog.row_number() OVER (PARTITION BY r.relation"
-				   " ORDER BY r.state DESC, r.dimension_id DESC) = 1 THEN r.relation END,"
-				   " r.log, r.source, r.view,"
-				   " ARRAY(SELECT pg_catalog.to_regtype(u.t)"
-				   " FROM pg_catalog.unnest(d.source_types) WITH ORDINALITY u(t, o) ORDER BY u.o) "
-				   "FROM scd2.registry_resolved r "
-				   "JOIN scd2.registry_dimension d ON d.id = r.dimension_id "
-				   "WHERE NOT r.is_cached");
-		(void) run("cache columns",
-				   "INSERT INTO scd2.registry_cache_column"
-				   " (dimension_id, column_id, attnum, log_attnum, registered_type) "
-				   "SELECT c.dimension_id, c.column_id, a.attnum, l.attnum,"
-				   " pg_catalog.to_regtype(c.registered_type) "
-				   "FROM scd2.registry_column c "
-				   "JOIN scd2.registry_cache k ON k.dimension_id = c.dimension_id "
-				   "LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = k.relation"
-				   " AND a.attname = c.column_name AND NOT a.attisdropped "
-				   "LEFT JOIN pg_catalog.pg_attribute l ON l.attrelid = k.log"
-				   " AND l.attname = c.log_column AND NOT l.attisdropped "
-				   "WHERE NOT EXISTS (SELECT FROM scd2.registry_cache_column o"
-				   " WHERE o.dimension_id = c.dimension_id AND o.column_id = c.column_id)");
-
-		/* a table that takes the name later is not the dimension (R3) */
-		(void) run("mark lost dimensions",
-				   "UPDATE scd2.registry_dimension d SET state = 'gone' "
-				   "FROM scd2.registry_cache k "
-				   "WHERE k.dimension_id = d.id AND k.relation IS NULL AND d.state <> 'gone'");
-	}
-
-	scd2_spi_end();
-	scd2_rights_leave(&save);
-}
-
-/*
- * Forget dimensions that are gone, once neither a kept log nor a run refers to
- * them.
- */
-void
-scd2_follow_sweep(void)
-{
-	Scd2Rights	save;
-
-	scd2_registry_enter(&save);
-	scd2_spi_begin();
-	(void) run("sweep",
-			   "WITH d AS (DELETE FROM scd2.registry_dimension d USING scd2.registry_cache k"
-			   " WHERE k.dimension_id = d.id AND d.state = 'gone'"
-			   " AND k.relation IS NULL AND k.log IS NULL"
-			   " AND NOT EXISTS (SELECT FROM scd2.registry_run u WHERE u.dimension_id = d.id)"
-			   " AND NOT EXISTS (SELECT FROM scd2.registry_rejected j WHERE j.dimension_id = d.id)"
-			   " RETURNING d.id),"
-			   " c AS (DELETE FROM scd2.registry_column c USING d WHERE c.dimension_id = d.id),"
-			   " l AS (DELETE FROM scd2.registry_lock l USING d WHERE l.dimension_id = d.id),"
-			   " kc AS (DELETE FROM scd2.registry_cache_column kc USING d WHERE kc.dimension_id = d.id) "
-			   "DELETE FROM scd2.registry_cache k USING d WHERE k.dimension_id = d.id");
-	scd2_spi_end();
-	scd2_rights_leave(&save);
 }
 
 /*
@@ -198,79 +118,6 @@ follow_owners(void)
 }
 
 /*
- * Bring names, and types' names, into step with what the cache points at.
- */
-static void
-follow_names(void)
-{
-	(void) run("follow dimensions",
-			   "UPDATE scd2.registry_dimension d SET schema_name = n.nspname, table_name = c.relname "
-			   "FROM scd2.registry_cache k "
-			   "JOIN pg_catalog.pg_class c ON c.oid = k.relation "
-			   "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-			   "WHERE k.dimension_id = d.id"
-			   " AND (d.schema_name <> n.nspname OR d.table_name <> c.relname)");
-	(void) run("follow logs",
-			   "UPDATE scd2.registry_dimension d SET log_schema = n.nspname, log_name = c.relname "
-			   "FROM scd2.registry_cache k "
-			   "JOIN pg_catalog.pg_class c ON c.oid = k.log "
-			   "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-			   "WHERE k.dimension_id = d.id"
-			   " AND (d.log_schema <> n.nspname OR d.log_name <> c.relname)");
-	(void) run("follow views",
-			   "UPDATE scd2.registry_dimension d SET view_schema = n.nspname, view_name = c.relname "
-			   "FROM scd2.registry_cache k "
-			   "JOIN pg_catalog.pg_class c ON c.oid = k.view "
-			   "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-			   "WHERE k.dimension_id = d.id"
-			   " AND (d.view_schema <> n.nspname OR d.view_name <> c.relname)");
-	(void) run("follow sources",
-			   "UPDATE scd2.registry_dimension d SET source_schema = s.nspname, source_name = c.relname "
-			   "FROM scd2.registry_cache k "
-			   "JOIN pg_catalog.pg_class c ON c.oid = k.source "
-			   "CROSS JOIN LATERAL (SELECT CASE WHEN n.oid = pg_catalog.pg_my_temp_schema() THEN 'pg_temp'"
-			   " ELSE n.nspname::text END AS nspname"
-			   " FROM pg_catalog.pg_namespace n WHERE n.oid = c.relnamespace"
-			   " AND NOT pg_catalog.pg_is_other_temp_schema(n.oid)) s "
-			   "WHERE k.dimension_id = d.id"
-			   " AND (d.source_schema <> s.nspname OR d.source_name <> c.relname)");
-	(void) run("follow columns",
-			   "UPDATE scd2.registry_column rc SET column_name = a.attname,"
-			   " data_type = pg_catalog.format_type(a.atttypid, a.atttypmod) "
-			   "FROM scd2.registry_cache k "
-			   "JOIN scd2.registry_cache_column kc ON kc.dimension_id = k.dimension_id "
-			   "JOIN pg_catalog.pg_attribute a ON a.attrelid = k.relation AND a.attnum = kc.attnum"
-			   " AND NOT a.attisdropped "
-			   "WHERE rc.dimension_id = kc.dimension_id AND rc.column_id = kc.column_id"
-			   " AND (rc.column_name <> a.attname"
-			   " OR rc.data_type <> pg_catalog.format_type(a.atttypid, a.atttypmod))");
-	(void) run("follow log columns",
-			   "UPDATE scd2.registry_column rc SET log_column = a.attname "
-			   "FROM scd2.registry_cache k "
-			   "JOIN scd2.registry_cache_column kc ON kc.dimension_id = k.dimension_id "
-			   "JOIN pg_catalog.pg_attribute a ON a.attrelid = k.log AND a.attnum = kc.log_attnum"
-			   " AND NOT a.attisdropped "
-			   "WHERE rc.dimension_id = kc.dimension_id AND rc.column_id = kc.column_id"
-			   " AND rc.log_column <> a.attname");
-	(void) run("follow key types",
-			   "UPDATE scd2.registry_column rc SET registered_type = pg_catalog.format_type(t.oid, NULL) "
-			   "FROM scd2.registry_cache_column kc "
-			   "JOIN pg_catalog.pg_type t ON t.oid = kc.registered_type "
-			   "WHERE rc.dimension_id = kc.dimension_id AND rc.column_id = kc.column_id"
-			   " AND rc.registered_type <> pg_catalog.format_type(t.oid, NULL)");
-	(void) run("follow source types",
-			   "UPDATE scd2.registry_dimension d SET source_types = s.types "
-			   "FROM scd2.registry_cache k "
-			   "CROSS JOIN LATERAL (SELECT pg_catalog.array_agg(COALESCE(pg_catalog.format_type(t.oid, NULL), o.old)"
-			   " ORDER BY o.n) AS types"
-			   " FROM scd2.registry_dimension e"
-			   " CROSS JOIN LATERAL pg_catalog.unnest(e.source_types) WITH ORDINALITY o(old, n)"
-			   " LEFT JOIN pg_catalog.pg_type t ON t.oid = k.source_types[o.n]"
-			   " WHERE e.id = k.dimension_id) s "
-			   "WHERE k.dimension_id = d.id AND s.types IS NOT NULL AND d.source_types <> s.types");
-}
-
-/*
  * ddl_command_end: did the command touch a relation of ours, or something that
  * may hold or describe many?
  */
@@ -297,7 +144,7 @@ follow_end(CommandTag tag)
 							0, NULL, NULL, NULL, false) > 0;
 	if (touched)
 	{
-		follow_names();
+		scd2_names_follow();
 		follow_owners();
 	}
 
@@ -341,13 +188,13 @@ follow_drop(CommandTag tag)
 	scd2_rights_leave(&save);
 
 	if (touched)
-		scd2_follow_sweep();
+		scd2_names_sweep();
 }
 
 static void
 follow_start(CommandTag tag)
 {
-	scd2_follow_resolve();
+	scd2_names_resolve();
 }
 
 /*
@@ -452,4 +299,22 @@ Datum
 scd2_registry_sql_drop(PG_FUNCTION_ARGS)
 {
 	return follow(fcinfo, follow_drop);
+}
+
+/*
+ * Trigger of the views that users read: what they show only scd2 writes.
+ */
+Datum
+scd2_registry_refuse(PG_FUNCTION_ARGS)
+{
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("not fired by trigger manager")));
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("cannot write to view \"scd2.%s\"",
+					RelationGetRelationName(((TriggerData *) fcinfo->context)->tg_relation)),
+			 errdetail("Only scd2 itself writes what it shows.")));
+	PG_RETURN_NULL();
 }

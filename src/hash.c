@@ -61,6 +61,24 @@ struct Scd2KeyHasher
 	StringInfoData text;
 };
 
+/* What a call of surrogate_key_as or surrogate_uuid_as keeps. */
+typedef struct KeyCallSite
+{
+	MemoryContext cxt;
+	uint64		generation;
+	int			ncols;
+	Oid			registered[FUNC_MAX_ARGS];
+	Scd2KeyHasher *hasher;
+} KeyCallSite;
+
+/* What a call of same keeps. */
+typedef struct SameCallSite
+{
+	MemoryContext cxt;
+	uint64		generation;
+	Scd2CanonType *type;
+} SameCallSite;
+
 /* What a call of one of the SQL functions keeps from row to row. */
 typedef struct CallSite
 {
@@ -77,6 +95,9 @@ typedef struct CallSite
 
 PG_FUNCTION_INFO_V1(scd2_row_hash);
 PG_FUNCTION_INFO_V1(scd2_surrogate_key);
+PG_FUNCTION_INFO_V1(scd2_surrogate_key_as);
+PG_FUNCTION_INFO_V1(scd2_surrogate_uuid_as);
+PG_FUNCTION_INFO_V1(scd2_same);
 
 /*
  * Resolve a list of types; neighbours of one type share.
@@ -642,4 +663,114 @@ scd2_surrogate_key(PG_FUNCTION_ARGS)
 
 	get_arguments(fcinfo, values, isnull);
 	PG_RETURN_INT64(scd2_key_hash64(site->hasher, values, isnull));
+}
+
+/*
+ * A hasher for a call whose first argument, a regtype[], has the types at
+ * registration of the columns that follow.
+ */
+static Scd2KeyHasher *
+get_key_call_site(FunctionCallInfo fcinfo)
+{
+	KeyCallSite *site = fcinfo->flinfo->fn_extra;
+	uint64		generation = scd2_canon_generation();
+	int			ncols = PG_NARGS() - 1;
+	Oid			types[FUNC_MAX_ARGS];
+	ArrayType  *registered;
+
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("the registered types must not be null")));
+	registered = PG_GETARG_ARRAYTYPE_P(0);
+	if (get_fn_expr_variadic(fcinfo->flinfo) || ARR_NDIM(registered) != 1 ||
+		ARR_HASNULL(registered) || ARR_DIMS(registered)[0] != ncols)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there must be one registered type for each column")));
+
+	if (site != NULL && site->generation == generation &&
+		memcmp(site->registered, ARR_DATA_PTR(registered), sizeof(Oid) * ncols) == 0)
+		return site->hasher;
+
+	if (site == NULL)
+	{
+		site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(KeyCallSite));
+		site->cxt = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "scd2 key",
+										  ALLOCSET_SMALL_SIZES);
+		fcinfo->flinfo->fn_extra = site;
+	}
+	site->generation = 0;
+	MemoryContextReset(site->cxt);
+	memcpy(site->registered, ARR_DATA_PTR(registered), sizeof(Oid) * ncols);
+	for (int i = 0; i < ncols; i++)
+		types[i] = get_fn_expr_argtype(fcinfo->flinfo, i + 1);
+	site->hasher = scd2_key_hasher(ncols, types, site->registered, site->cxt);
+	site->generation = generation;
+	return site->hasher;
+}
+
+/*
+ * surrogate_key_as(registered regtype[], VARIADIC "any") returns bigint
+ *
+ * A surrogate key as a dimension computes it whose columns had these types when
+ * it was registered (R13).  Not among the extension's functions: generated SQL
+ * and tests declare it where they need it.
+ */
+Datum
+scd2_surrogate_key_as(PG_FUNCTION_ARGS)
+{
+	Scd2KeyHasher *hasher = get_key_call_site(fcinfo);
+	Datum		values[FUNC_MAX_ARGS];
+	bool		isnull[FUNC_MAX_ARGS];
+
+	get_arguments(fcinfo, values, isnull);
+	PG_RETURN_INT64(scd2_key_hash64(hasher, values + 1, isnull + 1));
+}
+
+/*
+ * surrogate_uuid_as(registered regtype[], VARIADIC "any") returns uuid
+ */
+Datum
+scd2_surrogate_uuid_as(PG_FUNCTION_ARGS)
+{
+	Scd2KeyHasher *hasher = get_key_call_site(fcinfo);
+	Datum		values[FUNC_MAX_ARGS];
+	bool		isnull[FUNC_MAX_ARGS];
+
+	get_arguments(fcinfo, values, isnull);
+	PG_RETURN_UUID_P(scd2_key_hash_uuid(hasher, values + 1, isnull + 1));
+}
+
+/*
+ * same(anyelement, anyelement) returns boolean
+ *
+ * Sameness of R12 for any type, those without an equality operator included.
+ * Not among the extension's functions either, and not strict: null is the same
+ * as null.
+ */
+Datum
+scd2_same(PG_FUNCTION_ARGS)
+{
+	SameCallSite *site = fcinfo->flinfo->fn_extra;
+	uint64		generation = scd2_canon_generation();
+
+	if (site == NULL)
+	{
+		site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(SameCallSite));
+		site->cxt = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "scd2 same",
+										  ALLOCSET_SMALL_SIZES);
+		fcinfo->flinfo->fn_extra = site;
+	}
+	if (site->generation != generation)
+	{
+		site->generation = 0;
+		MemoryContextReset(site->cxt);
+		site->type = scd2_canon_type(get_fn_expr_argtype(fcinfo->flinfo, 0),
+									 site->cxt);
+		site->generation = generation;
+	}
+	PG_RETURN_BOOL(scd2_canon_same(site->type,
+								   PG_GETARG_DATUM(0), PG_ARGISNULL(0),
+								   PG_GETARG_DATUM(1), PG_ARGISNULL(1)));
 }

@@ -62,7 +62,8 @@ float_value(CanonKind kind, Datum value)
 }
 
 /*
- * Is this the canonical text of a finite numeric, and within its limits?
+ * Is this text that a finite numeric is written as, and within its limits?
+ * Trailing zeros are: a numeric(10,2) that became text is '1.50'.
  */
 static bool
 is_numeric_text(const char *s)
@@ -76,7 +77,7 @@ is_numeric_text(const char *s)
 	if (start[before] == '.')
 	{
 		after = strspn(start + before + 1, "0123456789");
-		if (after == 0 || after > 16383 || start[before + after] == '0')
+		if (after == 0 || after > 16383)
 			return false;
 		after++;
 	}
@@ -138,7 +139,7 @@ to_integer(CanonKind to, CanonKind from, Datum value, const char *text,
 	{
 		CanonNumeric number;
 
-		if (!is_numeric_text(text))
+		if (!is_numeric_text(text) || strchr(text, '.') != NULL)
 			return false;
 		scd2_canon_numeric(numeric_from_text(text), &number);
 		if (!scd2_canon_numeric_int64(&number, &v))
@@ -204,13 +205,13 @@ to_float(Scd2CanonType *to, CanonKind from, Datum value, const char *text,
 		strcmp(text, "-Infinity") != 0)
 		return false;
 
-	errno = 0;
 	if (to->kind == KIND_FLOAT4)
 		*result = Float4GetDatum(strtof(text, &end));
 	else
 		*result = Float8GetDatum(strtod(text, &end));
-	return errno == 0 && end != text && *end == '\0' &&
-		float_has_text(to, *result, text);
+
+	/* too large or too small shows in the float's own text */
+	return end != text && *end == '\0' && float_has_text(to, *result, text);
 }
 
 /* To bool. */
@@ -295,6 +296,11 @@ scd2_key_form(Scd2KeyColumn *column, Datum value, Datum *converted, StringInfo t
 	/* the text types hash alike; other types differ by more than their kind */
 	if (to->typid == column->type->typid || (is_text(to->kind) && is_text(from)))
 		return FORM_AS_IS;
+
+	/* the usual change, so without the way through text */
+	if (is_integer(to->kind) && is_integer(from))
+		return to_integer(to->kind, from, value, NULL, converted) ?
+			FORM_REGISTERED : FORM_AS_IS;
 
 	text->len = 0;
 	scd2_canon_text(text, column->type, value);

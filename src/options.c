@@ -25,7 +25,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/json.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
@@ -293,7 +292,10 @@ read_dimension_name(FunctionCallInfo fcinfo, Scd2Options *options)
 			else if (!quoted && isspace((unsigned char) *p))
 				continue;
 			else
-				longest = Max(longest, ++part);
+			{
+				part++;
+				longest = Max(longest, part);
+			}
 		}
 		if (longest >= NAMEDATALEN)
 			ereport(ERROR,
@@ -674,6 +676,27 @@ check_period(Scd2Options *options)
 }
 
 /*
+ * delete_when, parsed with the caller's search_path, because it is his text,
+ * but with the rights of the dimension's owner, because parsing can run
+ * functions of the source's types (R34).
+ */
+static void
+read_delete_when(Scd2Options *options, List **columns)
+{
+	Oid			userid;
+	int			sec_context;
+
+	GetUserIdAndSecContext(&userid, &sec_context);
+	SetUserIdAndSecContext(OidIsValid(options->relid) ?
+						   scd2_relation_owner(options->relid) : userid,
+						   sec_context | SECURITY_RESTRICTED_OPERATION);
+	options->delete_when_sql =
+		scd2_parse_condition_columns(options->delete_when, options->source,
+									 "delete_when", columns);
+	SetUserIdAndSecContext(userid, sec_context);
+}
+
+/*
  * Read and check create_dimension's arguments; see options.h.
  */
 Scd2Options *
@@ -758,9 +781,7 @@ scd2_options_read(FunctionCallInfo fcinfo)
 
 	options->delete_when = text_argument(fcinfo, P_DELETE_WHEN);
 	if (options->delete_when != NULL)
-		options->delete_when_sql =
-			scd2_parse_condition_columns(options->delete_when, options->source,
-										 "delete_when", &condition_columns);
+		read_delete_when(options, &condition_columns);
 
 	if (PG_ARGISNULL(P_TYPE2))
 		resolve_type2(options, log_position, condition_columns);
@@ -772,103 +793,4 @@ scd2_options_read(FunctionCallInfo fcinfo)
 	refuse_later_features(options, log_position);
 
 	return options;
-}
-
-static void
-json_key(StringInfo buf, Parameter parameter)
-{
-	if (buf->len > 1)
-		appendStringInfoChar(buf, ',');
-	escape_json(buf, parameters[parameter].name);
-	appendStringInfoChar(buf, ':');
-}
-
-static void
-json_text(StringInfo buf, Parameter parameter, const char *value)
-{
-	json_key(buf, parameter);
-	if (value == NULL)
-		appendStringInfoString(buf, "null");
-	else
-		escape_json(buf, value);
-}
-
-static void
-json_bool(StringInfo buf, Parameter parameter, bool value)
-{
-	json_key(buf, parameter);
-	appendStringInfoString(buf, value ? "true" : "false");
-}
-
-static void
-json_list(StringInfo buf, Parameter parameter, const List *list)
-{
-	ListCell   *cell;
-
-	json_key(buf, parameter);
-	appendStringInfoChar(buf, '[');
-	foreach(cell, list)
-	{
-		if (foreach_current_index(cell) > 0)
-			appendStringInfoChar(buf, ',');
-		escape_json(buf, (char *) lfirst(cell));
-	}
-	appendStringInfoChar(buf, ']');
-}
-
-/*
- * The options as the registry keeps them and scd2.dimensions shows them: every
- * parameter but dimension and source, under its own name.
- */
-char *
-scd2_options_json(const Scd2Options *options)
-{
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	appendStringInfoChar(&buf, '{');
-	json_list(&buf, P_BUSINESS_KEY, options->business_key);
-	for (int i = 0; i < SCD2_NTYPES; i++)
-		json_list(&buf, type_parameters[i], options->types[i]);
-	json_text(&buf, P_EFFECTIVE_AT, options->effective_at);
-	json_list(&buf, P_SEQUENCE_BY, options->sequence_by);
-	json_text(&buf, P_DELETE_WHEN, options->delete_when);
-	json_text(&buf, P_MODE, options->mode);
-	json_text(&buf, P_LOG_POSITION, NULL);
-	json_text(&buf, P_ON_DELETE, options->on_delete);
-	json_text(&buf, P_ON_LATE, options->on_late);
-	json_text(&buf, P_ON_DUPLICATE, options->on_duplicate);
-	json_text(&buf, P_ON_BAD_ROW, options->on_bad_row);
-	json_text(&buf, P_ON_DRIFT, options->on_drift);
-	json_bool(&buf, P_IGNORE_NULL_UPDATES, options->ignore_null_updates);
-	json_key(&buf, P_MAX_DELETE_FRACTION);
-	appendStringInfoString(&buf, options->max_delete_fraction == NULL ?
-						   "null" : options->max_delete_fraction);
-	json_text(&buf, P_HISTORY, options->history);
-	json_bool(&buf, P_CHANGE_LOG, options->change_log);
-	json_text(&buf, P_SURROGATE_KEY, options->surrogate_key);
-	json_text(&buf, P_SURROGATE_KEY_TYPE, options->surrogate_key_type);
-	json_text(&buf, P_PERIOD_TYPE, options->period_type_name);
-	json_text(&buf, P_OPEN_END, options->open_end);
-	json_text(&buf, P_INITIAL_VALID_FROM, options->initial_valid_from);
-	json_text(&buf, P_TIME_ZONE, options->time_zone);
-	json_bool(&buf, P_UNKNOWN_MEMBER, options->unknown_member);
-	json_bool(&buf, P_GUARD, options->guard);
-	json_key(&buf, P_COLUMNS);
-	appendStringInfoString(&buf, "{\"valid_from\":");
-	escape_json(&buf, options->valid_from);
-	appendStringInfoString(&buf, ",\"valid_to\":");
-	escape_json(&buf, options->valid_to);
-	appendStringInfoString(&buf, ",\"is_current\":");
-	escape_json(&buf, options->is_current);
-	appendStringInfoString(&buf, ",\"row_hash\":");
-	if (options->row_hash == NULL)
-		appendStringInfoString(&buf, "null");
-	else
-		escape_json(&buf, options->row_hash);
-	appendStringInfoString(&buf, ",\"is_deleted\":");
-	escape_json(&buf, options->is_deleted);
-	appendStringInfoString(&buf, "}}");
-
-	return buf.data;
 }

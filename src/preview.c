@@ -40,8 +40,11 @@ struct Scd2Preview
 	TupleDesc	attr_desc;
 };
 
-static TupleDesc
-columns_desc(const Scd2Column *columns, int n)
+/*
+ * Columns by their names; see preview.h.
+ */
+TupleDesc
+scd2_columns_desc(const Scd2Column *columns, int n)
 {
 	TupleDesc	desc = CreateTemplateTupleDesc(n);
 
@@ -54,8 +57,8 @@ columns_desc(const Scd2Column *columns, int n)
 /*
  * Values as a jsonb object by their columns' names.
  */
-static Datum
-columns_jsonb(TupleDesc desc, const Datum *values, const bool *isnull)
+Datum
+scd2_columns_jsonb(TupleDesc desc, const Datum *values, const bool *isnull)
 {
 	HeapTuple	tuple = heap_form_tuple(desc, unconstify(Datum *, values),
 										unconstify(bool *, isnull));
@@ -95,16 +98,16 @@ scd2_preview_action(Scd2Batch *batch, const char *action,
 	bool		isnull[5] = {0};
 
 	values[0] = CStringGetTextDatum(action);
-	values[1] = columns_jsonb(preview->key_desc, keys, keys_isnull);
+	values[1] = scd2_columns_jsonb(preview->key_desc, keys, keys_isnull);
 	isnull[2] = effective_at == NULL;
 	if (effective_at != NULL)
 		values[2] = period_timestamptz(batch->dim, *effective_at);
 	isnull[3] = old_attrs == NULL;
 	if (old_attrs != NULL)
-		values[3] = columns_jsonb(preview->attr_desc, old_attrs, old_isnull);
+		values[3] = scd2_columns_jsonb(preview->attr_desc, old_attrs, old_isnull);
 	isnull[4] = new_attrs == NULL;
 	if (new_attrs != NULL)
-		values[4] = columns_jsonb(preview->attr_desc, new_attrs, new_isnull);
+		values[4] = scd2_columns_jsonb(preview->attr_desc, new_attrs, new_isnull);
 	tuplestore_putvalues(preview->store, preview->desc, values, isnull);
 }
 
@@ -125,12 +128,12 @@ scd2_preview_reject(Scd2Batch *batch, const Datum *keys, const bool *keys_isnull
 
 	scd2_desc_column(desc, 1, "reason", TEXTOID, -1, DEFAULT_COLLATION_OID);
 	values[0] = CStringGetTextDatum("reject");
-	values[1] = columns_jsonb(preview->key_desc, keys, keys_isnull);
+	values[1] = scd2_columns_jsonb(preview->key_desc, keys, keys_isnull);
 	isnull[2] = true;
 	isnull[3] = attrs == NULL;
 	if (attrs != NULL)
-		values[3] = columns_jsonb(preview->attr_desc, attrs, attrs_isnull);
-	values[4] = columns_jsonb(BlessTupleDesc(desc), &text, &no);
+		values[3] = scd2_columns_jsonb(preview->attr_desc, attrs, attrs_isnull);
+	values[4] = scd2_columns_jsonb(BlessTupleDesc(desc), &text, &no);
 	tuplestore_putvalues(preview->store, preview->desc, values, isnull);
 }
 
@@ -146,6 +149,7 @@ scd2_preview(PG_FUNCTION_ARGS)
 	Scd2ApplyArgs args;
 	Scd2Dimension *dim;
 	Scd2Batch  *batch;
+	Scd2RunLock lock;
 	Scd2Rights	rights;
 	Scd2Activity activity;
 	MemoryContext cxt;
@@ -167,11 +171,16 @@ scd2_preview(PG_FUNCTION_ARGS)
 	scd2_progress_start(dim->relid);
 
 	batch = scd2_batch_create(dim, &args, GetCurrentTimestamp());
+	scd2_registry_peek(dim, &lock);
+	batch->has_last_batch_time = lock.has_last_batch_time;
+	batch->last_batch_time = lock.last_batch_time;
+	batch->has_newest = lock.has_newest;
+	batch->newest = lock.newest;
 	batch->preview = palloc0(sizeof(Scd2Preview));
 	batch->preview->store = rsinfo->setResult;
 	batch->preview->desc = rsinfo->setDesc;
-	batch->preview->key_desc = columns_desc(dim->keys, dim->nkeys);
-	batch->preview->attr_desc = columns_desc(dim->attrs, dim->nattrs);
+	batch->preview->key_desc = scd2_columns_desc(dim->keys, dim->nkeys);
+	batch->preview->attr_desc = scd2_columns_desc(dim->attrs, dim->nattrs);
 
 	scd2_rights_enter(dim->owner, &rights);
 	scd2_batch_prepare(batch);
@@ -223,7 +232,7 @@ scd2_sql(PG_FUNCTION_ARGS)
 	}
 	SHOW("has versions", scd2_plan_has_versions(dim));
 	if (OidIsValid(dim->log))
-		SHOW("has log", scd2_plan_has_log(dim));
+		SHOW("newest", scd2_plan_newest(dim));
 	SHOW("resolve", scd2_plan_resolve(dim, dim->mode == SCD2_MODE_SNAPSHOT ?
 									  SCD2_RESOLVE_BY_TID : 0));
 	SHOW("close", scd2_plan_close(dim));

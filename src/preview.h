@@ -26,4 +26,9 @@ extern void scd2_preview_reject(Scd2Batch *batch,
 								const Datum *attrs, const bool *attrs_isnull,
 								const char *reason);
 
+/* A row type of columns by their names, and its values as a jsonb object. */
+extern TupleDesc scd2_columns_desc(const Scd2Column *columns, int n);
+extern Datum scd2_columns_jsonb(TupleDesc desc, const Datum *values,
+								const bool *isnull);
+
 #endif							/* SCD2_PREVIEW_H */

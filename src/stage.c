@@ -8,6 +8,11 @@
  * current version: these are found by fingerprint in a key set and only counted.
  * The entries of the set that no row hit are the keys that the snapshot lacks.
  *
+ * In the other modes the set holds the batch's keys.  If they are many, one scan
+ * of the dimension finds the current versions of them all; if they are few, or
+ * too many for the memory allowed, the resolve statement finds them by index or
+ * by a join that spills.
+ *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
@@ -33,9 +38,6 @@
 #include "plan.h"
 #include "progress.h"
 #include "spi.h"
-
-/* a fingerprint's columns go into one row_hash of at most this many */
-#define HASH_CHUNK	90
 
 typedef struct StageState
 {
@@ -63,7 +65,7 @@ typedef struct StageState
 	Datum	   *fp_values;
 	bool	   *fp_isnull;
 
-	/* snapshot */
+	/* the dimension's keys (snapshot) or the batch's (other modes), or NULL */
 	Scd2KeySet *keyset;
 	Scd2RowHasher *key_hasher;
 	Scd2RowHasher *row_hasher;
@@ -123,43 +125,47 @@ prepare_compare(StageState *state)
 	state->seed = pg_prng_uint64(&pg_global_prng_state);
 }
 
+typedef void (*VersionCallback) (StageState *state, TupleTableSlot *slot,
+								 Scd2Hash128 key);
+
 /*
- * Take all current versions into the key set.
+ * How large is the dimension?
  */
 static void
-build_keyset(StageState *state)
+estimate_dimension(const Scd2Dimension *dim, BlockNumber *pages, double *tuples)
+{
+	Relation	rel = table_open(dim->relid, NoLock);
+	double		allvisfrac;
+
+	table_relation_estimate_size(rel, NULL, pages, tuples, &allvisfrac);
+	table_close(rel, NoLock);
+}
+
+/*
+ * Call "callback" for each current version but the unknown member.  The slot
+ * holds all columns up to "last_attnum" at least.
+ */
+static void
+scan_versions(StageState *state, int last_attnum, VersionCallback callback)
 {
 	Scd2Batch  *batch = state->batch;
 	Scd2Dimension *dim = batch->dim;
 	Relation	rel = table_open(dim->relid, NoLock);
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
 	TableScanDesc scan;
-	BlockNumber pages;
-	double		tuples;
-	double		allvisfrac;
-	int			last_attnum = Max(dim->is_current_attnum, dim->is_deleted_attnum);
 	Datum	   *keys = palloc(dim->nkeys * sizeof(Datum));
 	bool	   *keys_isnull = palloc(dim->nkeys * sizeof(bool));
-	Datum	   *attrs = palloc(dim->nattrs * sizeof(Datum));
-	bool	   *attrs_isnull = palloc(dim->nattrs * sizeof(bool));
 	MemoryContext oldcxt;
 
+	last_attnum = Max(last_attnum, dim->is_current_attnum);
 	for (int i = 0; i < dim->nkeys; i++)
 		last_attnum = Max(last_attnum, dim->keys[i].attnum);
-	for (int i = 0; i < dim->nattrs; i++)
-		last_attnum = Max(last_attnum, dim->attrs[i].attnum);
 
-	table_relation_estimate_size(rel, NULL, &pages, &tuples, &allvisfrac);
-	state->keyset = scd2_keyset_create(get_hash_memory_limit(), tuples,
-									   batch->cxt);
-	scd2_progress_phase(SCD2_PHASE_VERSIONS, (int64) tuples);
-
-	oldcxt = MemoryContextSwitchTo(batch->row_cxt);
+	/* the scan keeps what it needs in the context it begins in: not the row's */
 	scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
+	oldcxt = MemoryContextSwitchTo(batch->row_cxt);
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
-		Scd2KeyEntry entry = {0};
-
 		CHECK_FOR_INTERRUPTS();
 		slot_getsomeattrs(slot, last_attnum);
 		if (slot->tts_isnull[dim->is_current_attnum - 1] ||
@@ -171,23 +177,9 @@ build_keyset(StageState *state)
 			keys_isnull[i] = slot->tts_isnull[dim->keys[i].attnum - 1];
 		}
 		if (keys_isnull[0])
-			continue;			/* the unknown member */
-		for (int i = 0; i < dim->nattrs; i++)
-		{
-			attrs[i] = slot->tts_values[dim->attrs[i].attnum - 1];
-			attrs_isnull[i] = slot->tts_isnull[dim->attrs[i].attnum - 1];
-		}
-
-		entry.key = scd2_row_hash128(state->key_hasher, keys, keys_isnull,
-									 state->seed);
-		entry.row = hash_compared(state, attrs, attrs_isnull);
-		entry.tid = slot->tts_tid;
-		if (dim->is_deleted_attnum != 0 &&
-			DatumGetBool(slot->tts_values[dim->is_deleted_attnum - 1]))
-			entry.flags |= SCD2_KEY_FLAGGED;
-		else
-			batch->open_keys++;
-		scd2_keyset_add(state->keyset, &entry);
+			continue;
+		callback(state, slot, scd2_row_hash128(state->key_hasher, keys,
+											   keys_isnull, state->seed));
 		scd2_progress_done_add(1);
 		MemoryContextReset(batch->row_cxt);
 	}
@@ -196,8 +188,66 @@ build_keyset(StageState *state)
 
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(rel, NoLock);
+}
 
+/*
+ * Snapshot: take a current version into the key set.
+ */
+static void
+add_version(StageState *state, TupleTableSlot *slot, Scd2Hash128 key)
+{
+	Scd2Batch  *batch = state->batch;
+	Scd2Dimension *dim = batch->dim;
+	Scd2KeyEntry entry = {0};
+
+	for (int i = 0; i < state->ncompared; i++)
+	{
+		int			attnum = dim->attrs[state->compared[i]].attnum;
+
+		state->cmp_values[i] = slot->tts_values[attnum - 1];
+		state->cmp_isnull[i] = slot->tts_isnull[attnum - 1];
+	}
+	entry.key = key;
+	entry.row = scd2_row_hash128(state->row_hasher, state->cmp_values,
+								 state->cmp_isnull, state->seed).low;
+	entry.tid = slot->tts_tid;
+	if (dim->is_deleted_attnum != 0 &&
+		DatumGetBool(slot->tts_values[dim->is_deleted_attnum - 1]))
+		entry.flags |= SCD2_KEY_FLAGGED;
+	else
+		batch->open_keys++;
+	scd2_keyset_add(state->keyset, &entry);
+}
+
+static void
+build_keyset(StageState *state)
+{
+	Scd2Dimension *dim = state->batch->dim;
+	BlockNumber pages;
+	double		tuples;
+	int			last_attnum = dim->is_deleted_attnum;
+
+	for (int i = 0; i < state->ncompared; i++)
+		last_attnum = Max(last_attnum, dim->attrs[state->compared[i]].attnum);
+
+	estimate_dimension(dim, &pages, &tuples);
+	state->keyset = scd2_keyset_create(get_hash_memory_limit(), tuples,
+									   state->batch->cxt);
+	scd2_progress_phase(SCD2_PHASE_VERSIONS, (int64) tuples);
+	scan_versions(state, last_attnum, add_version);
 	state->npartitions = scd2_keyset_finish(state->keyset);
+}
+
+/*
+ * Other modes: note where a key of the batch has its current version.
+ */
+static void
+locate_version(StageState *state, TupleTableSlot *slot, Scd2Hash128 key)
+{
+	Scd2KeyEntry *entry = scd2_keyset_lookup(state->keyset, key);
+
+	if (entry != NULL)
+		entry->tid = slot->tts_tid;
 }
 
 /* ----------------------------------------------------------------
@@ -300,12 +350,12 @@ prepare_fingerprint(StageState *state)
 	state->fp_values = palloc(most * sizeof(Datum));
 	state->fp_isnull = palloc(most * sizeof(bool));
 	state->nfingerprint = collect_fingerprint(state, types);
-	nchunks = (state->nfingerprint + HASH_CHUNK - 1) / HASH_CHUNK;
+	nchunks = (state->nfingerprint + SCD2_HASH_CHUNK - 1) / SCD2_HASH_CHUNK;
 	state->chunk_hashers = palloc(nchunks * sizeof(Scd2RowHasher *));
 	for (int i = 0; i < nchunks; i++)
 		state->chunk_hashers[i] =
-			scd2_row_hasher(Min(HASH_CHUNK, state->nfingerprint - i * HASH_CHUNK),
-							types + i * HASH_CHUNK, batch->cxt);
+			scd2_row_hasher(Min(SCD2_HASH_CHUNK, state->nfingerprint - i * SCD2_HASH_CHUNK),
+							types + i * SCD2_HASH_CHUNK, batch->cxt);
 	if (nchunks > 1)
 	{
 		for (int i = 0; i < nchunks; i++)
@@ -319,23 +369,39 @@ set_fingerprint(StageState *state)
 {
 	const Scd2StagedLayout *layout = &state->batch->layout;
 	Datum		hash = (Datum) 0;
-	Datum		parts[MaxTupleAttributeNumber / HASH_CHUNK + 1];
-	bool		parts_isnull[MaxTupleAttributeNumber / HASH_CHUNK + 1] = {0};
+	Datum		parts[MaxTupleAttributeNumber / SCD2_HASH_CHUNK + 1];
+	bool		parts_isnull[MaxTupleAttributeNumber / SCD2_HASH_CHUNK + 1] = {0};
 	int			nchunks;
 
 	if (scd2_compares_state(state->batch->dim) || state->nfingerprint == 0)
 		return;
 
 	collect_fingerprint(state, NULL);
-	nchunks = (state->nfingerprint + HASH_CHUNK - 1) / HASH_CHUNK;
+	nchunks = (state->nfingerprint + SCD2_HASH_CHUNK - 1) / SCD2_HASH_CHUNK;
 	for (int i = 0; i < nchunks; i++)
 		hash = parts[i] = scd2_row_hash_bytea(state->chunk_hashers[i],
-											  state->fp_values + i * HASH_CHUNK,
-											  state->fp_isnull + i * HASH_CHUNK);
+											  state->fp_values + i * SCD2_HASH_CHUNK,
+											  state->fp_isnull + i * SCD2_HASH_CHUNK);
 	if (nchunks > 1)
 		hash = scd2_row_hash_bytea(state->whole_hasher, parts, parts_isnull);
 	state->values[layout->fingerprint] = hash;
 	state->isnull[layout->fingerprint] = false;
+}
+
+/*
+ * Put the hashes of the row at hand behind its columns, for stores that keep
+ * them.
+ */
+static void
+set_hashes(StageState *state, Scd2Hash128 key, uint64 row)
+{
+	int			n = state->batch->layout.ncols;
+
+	state->values[n] = Int64GetDatum((int64) key.low);
+	state->values[n + 1] = Int64GetDatum((int64) key.high);
+	state->values[n + 2] = Int64GetDatum((int64) row);
+	for (int i = 0; i < 3; i++)
+		state->isnull[n + i] = false;
 }
 
 /*
@@ -455,12 +521,12 @@ probe_spools(StageState *state)
 
 	for (int p = 0; p < state->npartitions; p++)
 	{
-		MemoryContext oldcxt;
-
 		scd2_keyset_load(state->keyset, p);
-		oldcxt = MemoryContextSwitchTo(batch->row_cxt);
+
+		/* the slot owns a row that was on disk: not in the row's context */
 		while (tuplestore_gettupleslot(state->spools[p].store, true, false, slot))
 		{
+			MemoryContext oldcxt = MemoryContextSwitchTo(batch->row_cxt);
 			Scd2Hash128 key;
 
 			CHECK_FOR_INTERRUPTS();
@@ -473,9 +539,9 @@ probe_spools(StageState *state)
 			key.high = (uint64) DatumGetInt64(slot->tts_values[layout->ncols + 1]);
 			probe_row(state, key,
 					  (uint64) DatumGetInt64(slot->tts_values[layout->ncols + 2]));
+			MemoryContextSwitchTo(oldcxt);
 			MemoryContextReset(batch->row_cxt);
 		}
-		MemoryContextSwitchTo(oldcxt);
 		scd2_store_end(&state->spools[p]);
 		collect_absent(state);
 	}
@@ -648,15 +714,48 @@ convert_time(StageState *state, TupleTableSlot *slot, int col)
 static void
 spool_row(StageState *state, Scd2Hash128 key, uint64 row)
 {
-	const Scd2StagedLayout *layout = &state->batch->layout;
 	int			p = scd2_keyset_partition(state->keyset, key);
 
-	state->values[layout->ncols] = Int64GetDatum((int64) key.low);
-	state->values[layout->ncols + 1] = Int64GetDatum((int64) key.high);
-	state->values[layout->ncols + 2] = Int64GetDatum((int64) row);
-	for (int i = 0; i < 3; i++)
-		state->isnull[layout->ncols + i] = false;
+	set_hashes(state, key, row);
 	scd2_store_put(&state->spools[p], state->values, state->isnull);
+}
+
+static Scd2Hash128
+hash_key(StageState *state)
+{
+	const Scd2StagedLayout *layout = &state->batch->layout;
+
+	return scd2_row_hash128(state->key_hasher, &state->values[layout->keys],
+							&state->isnull[layout->keys], state->seed);
+}
+
+/*
+ * Modes other than snapshot: stage the row at hand, and note its key while the
+ * set has room.
+ */
+static void
+stage_keyed_row(StageState *state)
+{
+	Scd2Hash128 key = hash_key(state);
+
+	set_hashes(state, key, 0);
+	stage_row(state);
+
+	if (state->keyset != NULL &&
+		scd2_keyset_lookup(state->keyset, key) == NULL)
+	{
+		Scd2KeyEntry entry = {0};
+
+		if (scd2_keyset_is_full(state->keyset))
+		{
+			scd2_keyset_free(state->keyset);
+			state->keyset = NULL;
+			return;
+		}
+		entry.key = key;
+		ItemPointerSetInvalid(&entry.tid);
+		scd2_keyset_add(state->keyset, &entry);
+	}
 }
 
 static void
@@ -712,14 +811,11 @@ stage_source_row(StageState *state, TupleTableSlot *slot)
 		return;
 	}
 
-	if (state->keyset == NULL)
-		stage_row(state);
+	if (dim->mode != SCD2_MODE_SNAPSHOT)
+		stage_keyed_row(state);
 	else
 	{
-		Scd2Hash128 key = scd2_row_hash128(state->key_hasher,
-										   &state->values[layout->keys],
-										   &state->isnull[layout->keys],
-										   state->seed);
+		Scd2Hash128 key = hash_key(state);
 		uint64		row = deleted ? 0 :
 			hash_compared(state, &state->values[layout->attrs],
 						  &state->isnull[layout->attrs]);
@@ -813,6 +909,73 @@ read_source(StageState *state)
 }
 
 /* ----------------------------------------------------------------
+ * Where the batch's keys have their current versions
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * Give each staged row the tid of its key's current version.
+ */
+static void
+set_tids(StageState *state)
+{
+	Scd2Batch  *batch = state->batch;
+	const Scd2StagedLayout *layout = &batch->layout;
+	Scd2Store	found;
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(batch->staged.desc,
+													&TTSOpsMinimalTuple);
+
+	scd2_store_begin(batch, &found, batch->staged.name,
+					 staged_desc(batch->dim, layout, 0));
+	while (tuplestore_gettupleslot(batch->staged.store, true, false, slot))
+	{
+		Scd2Hash128 key;
+		Scd2KeyEntry *entry;
+
+		CHECK_FOR_INTERRUPTS();
+		slot_getallattrs(slot);
+		key.low = (uint64) DatumGetInt64(slot->tts_values[layout->ncols]);
+		key.high = (uint64) DatumGetInt64(slot->tts_values[layout->ncols + 1]);
+		entry = scd2_keyset_lookup(state->keyset, key);
+		if (ItemPointerIsValid(&entry->tid))
+		{
+			slot->tts_values[layout->tid] = PointerGetDatum(&entry->tid);
+			slot->tts_isnull[layout->tid] = false;
+		}
+		scd2_store_put(&found, slot->tts_values, slot->tts_isnull);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	scd2_store_end(&batch->staged);
+	batch->staged = found;
+}
+
+/*
+ * One scan of the dimension costs less than a probe of its index for each key
+ * when there are more keys than half its pages: a probe touches an index leaf
+ * and the version's page, and both in no order.
+ */
+static void
+locate_versions(StageState *state)
+{
+	Scd2Batch  *batch = state->batch;
+	BlockNumber pages;
+	double		tuples;
+	uint32		nentries;
+
+	if (state->keyset == NULL || !batch->has_versions)
+		return;
+	(void) scd2_keyset_entries(state->keyset, &nentries);
+	estimate_dimension(batch->dim, &pages, &tuples);
+	if (nentries < pages / 2)
+		return;
+
+	scd2_progress_phase(SCD2_PHASE_VERSIONS, (int64) tuples);
+	scan_versions(state, 0, locate_version);
+	set_tids(state);
+	batch->staged_by_tid = true;
+}
+
+/* ----------------------------------------------------------------
  * Keys that a snapshot lacks
  * ----------------------------------------------------------------
  */
@@ -888,6 +1051,64 @@ stage_absent(StageState *state)
 }
 
 /*
+ * One tuplestore a partition for the source's rows; together they take one
+ * work_mem.
+ */
+static void
+begin_spools(StageState *state)
+{
+	int			kbytes = Max(64, work_mem / state->npartitions);
+	TupleDesc	desc = staged_desc(state->batch->dim, &state->batch->layout, 3);
+
+	state->spools = palloc0(state->npartitions * sizeof(Scd2Store));
+	for (int i = 0; i < state->npartitions; i++)
+	{
+		state->spools[i].desc = desc;
+		state->spools[i].store = tuplestore_begin_heap(false, false, kbytes);
+	}
+}
+
+static void
+stage_snapshot(StageState *state)
+{
+	Scd2Batch  *batch = state->batch;
+	TupleDesc	desc = CreateTemplateTupleDesc(1);
+
+	scd2_desc_column(desc, 1, "scd2_tid", TIDOID, -1, InvalidOid);
+	scd2_store_begin(batch, &batch->absent, "scd2_absent", desc);
+	scd2_store_begin(batch, &batch->staged, "scd2_staged",
+					 staged_desc(batch->dim, &batch->layout, 0));
+	batch->staged_by_tid = true;
+
+	build_keyset(state);
+	if (state->npartitions > 1)
+		begin_spools(state);
+	read_source(state);
+	if (state->npartitions > 1)
+		probe_spools(state);
+	else
+		collect_absent(state);
+	scd2_keyset_free(state->keyset);
+	stage_absent(state);
+}
+
+static void
+stage_changes(StageState *state)
+{
+	Scd2Batch  *batch = state->batch;
+
+	scd2_store_begin(batch, &batch->staged, "scd2_staged",
+					 staged_desc(batch->dim, &batch->layout, 3));
+	if (batch->has_versions)
+		state->keyset = scd2_keyset_create(get_hash_memory_limit(), 0,
+										   batch->cxt);
+	read_source(state);
+	locate_versions(state);
+	if (state->keyset != NULL)
+		scd2_keyset_free(state->keyset);
+}
+
+/*
  * Read the source into batch->staged; see stage.h.
  */
 void
@@ -895,52 +1116,21 @@ scd2_stage(Scd2Batch *batch)
 {
 	MemoryContext oldcxt = MemoryContextSwitchTo(batch->cxt);
 	StageState *state = palloc0(sizeof(StageState));
-	Scd2Dimension *dim = batch->dim;
 	const Scd2StagedLayout *layout = &batch->layout;
 
 	state->batch = batch;
 	state->values = palloc0((layout->ncols + 3) * sizeof(Datum));
 	state->isnull = palloc0((layout->ncols + 3) * sizeof(bool));
-	scd2_store_begin(batch, &batch->staged, "scd2_staged",
-					 staged_desc(dim, layout, 0));
 	prepare_fingerprint(state);
-	batch->staged_may_repeat = true;
+	prepare_compare(state);
 
-	if (dim->mode == SCD2_MODE_SNAPSHOT)
-	{
-		TupleDesc	desc = CreateTemplateTupleDesc(1);
-
-		scd2_desc_column(desc, 1, "scd2_tid", TIDOID, -1, InvalidOid);
-		scd2_store_begin(batch, &batch->absent, "scd2_absent", desc);
-		prepare_compare(state);
-		build_keyset(state);
-		if (state->npartitions > 1)
-		{
-			/* all spools together take one work_mem */
-			int			kbytes = Max(64, work_mem / state->npartitions);
-
-			state->spools = palloc0(state->npartitions * sizeof(Scd2Store));
-			desc = staged_desc(dim, layout, 3);
-			for (int i = 0; i < state->npartitions; i++)
-			{
-				state->spools[i].desc = desc;
-				state->spools[i].store = tuplestore_begin_heap(false, false,
-															   kbytes);
-			}
-		}
-	}
-
-	read_source(state);
-
-	if (state->keyset != NULL)
-	{
-		if (state->npartitions > 1)
-			probe_spools(state);
-		else
-			collect_absent(state);
-		scd2_keyset_free(state->keyset);
-		stage_absent(state);
-	}
+	batch->has_versions =
+		scd2_spi_read("has versions", scd2_plan_has_versions(batch->dim),
+					  0, NULL, NULL, NULL) > 0;
+	if (batch->dim->mode == SCD2_MODE_SNAPSHOT)
+		stage_snapshot(state);
+	else
+		stage_changes(state);
 
 	MemoryContextSwitchTo(oldcxt);
 }

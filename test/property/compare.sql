@@ -1,0 +1,128 @@
+-- How a dimension of scd2, its log and its checks agree with the oracle; used by
+-- test/property/apply.  Every row returned is a disagreement.
+
+-- What a dimension is called and calls its columns, and how its open end looks.
+CREATE TABLE oracle.target (
+	dim text PRIMARY KEY,
+	relation text NOT NULL,
+	surrogate_key text NOT NULL,
+	valid_from text NOT NULL,
+	valid_to text NOT NULL,
+	is_current text NOT NULL,
+	is_deleted text,
+	row_hash text,
+	open_end text NOT NULL,
+	unknown_member boolean NOT NULL,
+	has_log boolean NOT NULL
+);
+
+-- A time of the period's type as the oracle has it.
+CREATE FUNCTION oracle.plain(at timestamptz) RETURNS timestamp LANGUAGE sql IMMUTABLE AS
+	$$ SELECT at AT TIME ZONE 'UTC' $$;
+CREATE FUNCTION oracle.plain(at timestamp) RETURNS timestamp LANGUAGE sql IMMUTABLE AS
+	$$ SELECT at $$;
+CREATE FUNCTION oracle.plain(at date) RETURNS timestamp LANGUAGE sql IMMUTABLE AS
+	$$ SELECT at::timestamp $$;
+
+CREATE FUNCTION oracle.dimension_differs(of_dim text) RETURNS SETOF text
+LANGUAGE plpgsql AS $$
+DECLARE
+	d oracle.dimension;
+	t oracle.target;
+	n bigint;
+BEGIN
+	SELECT * INTO STRICT d FROM oracle.dimension WHERE dim = of_dim;
+	SELECT * INTO STRICT t FROM oracle.target WHERE dim = of_dim;
+	EXECUTE format('CREATE TEMP TABLE actual AS
+		SELECT oracle.part(o, $1) AS k, o - $1 - $2 AS attrs, valid_from,
+			   CASE WHEN valid_to IS DISTINCT FROM $3 THEN coalesce(valid_to, ''-infinity'') END AS valid_to,
+			   is_current, is_deleted
+		FROM (SELECT to_jsonb(x) AS o, oracle.plain(%I) AS valid_from, oracle.plain(%I) AS valid_to,
+					 %I AS is_current, %s AS is_deleted FROM %s AS x WHERE %I IS NOT NULL) AS x',
+			t.valid_from, t.valid_to, t.is_current, coalesce(quote_ident(t.is_deleted), 'false'),
+			t.relation, d.keys[1])
+		USING d.keys,
+			  array_remove(ARRAY[t.surrogate_key, t.valid_from, t.valid_to, t.is_current, t.is_deleted, t.row_hash], NULL),
+			  CASE t.open_end WHEN 'null' THEN NULL WHEN 'infinity' THEN 'infinity'
+			  ELSE oracle.to_period(d, t.open_end, 'timestamp') END;
+	CREATE TEMP TABLE wanted AS SELECT * FROM oracle.versions(of_dim);
+	RETURN QUERY
+		SELECT 'missing ' || x::text FROM (TABLE wanted EXCEPT ALL TABLE actual) AS x
+		UNION ALL
+		SELECT 'wrong   ' || x::text FROM (TABLE actual EXCEPT ALL TABLE wanted) AS x;
+	DROP TABLE actual, wanted;
+
+	EXECUTE format('SELECT count(*) FROM %s WHERE %I IS NULL', t.relation, d.keys[1]) INTO n;
+	IF n <> t.unknown_member::int THEN
+		RETURN NEXT format('%s unknown members', n);
+	END IF;
+END $$;
+
+-- The log is whole (R20), and append-only: what a call before saw is still there.
+CREATE FUNCTION oracle.log_differs(of_dim text) RETURNS SETOF text
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+	d oracle.dimension;
+	t oracle.target;
+	log text;
+BEGIN
+	SELECT * INTO STRICT d FROM oracle.dimension WHERE dim = of_dim;
+	SELECT * INTO STRICT t FROM oracle.target WHERE dim = of_dim;
+	IF NOT t.has_log THEN
+		RETURN;
+	END IF;
+	SELECT l.log INTO log FROM scd2.dimensions l WHERE dimension = t.relation::regclass;
+	CREATE TEMP TABLE IF NOT EXISTS log_seen (dim text, line jsonb);
+	EXECUTE format('CREATE TEMP TABLE log_now AS
+		SELECT oracle.part(to_jsonb(x), $1 || $2 || $3) AS line, scd2_deleted AS deleted,
+			   oracle.part(to_jsonb(x), $1) AS k, oracle.plain(scd2_effective_at) AS e,
+			   CASE WHEN NOT scd2_deleted THEN oracle.part(to_jsonb(x), $2) ELSE ''{}'' END AS attrs
+		FROM %s AS x', log)
+		USING d.keys, d.cols,
+			  '{scd2_id,scd2_effective_at,scd2_deleted,scd2_run,scd2_recorded_at}'::text[];
+	RETURN QUERY
+		SELECT 'gone from the log ' || x::text FROM (
+			SELECT line FROM log_seen WHERE dim = of_dim EXCEPT ALL SELECT line FROM log_now) AS x;
+	-- of rows of one batch at the batch's time, only the last need be logged
+	IF d.effective_at IS NOT NULL OR d.mode = 'snapshot' THEN
+		RETURN QUERY
+			WITH wanted AS (SELECT k, e, deleted, attrs FROM oracle.change WHERE dim = of_dim
+							AND NOT (deleted AND d.on_delete = 'ignore')),
+			actual AS (SELECT k, e, deleted, attrs FROM log_now
+					   WHERE NOT (deleted AND d.on_delete = 'ignore'))
+			SELECT 'log lacks ' || x::text FROM (TABLE wanted EXCEPT ALL TABLE actual) AS x
+			UNION ALL
+			SELECT 'log holds ' || x::text FROM (TABLE actual EXCEPT ALL TABLE wanted) AS x;
+	END IF;
+	DELETE FROM log_seen WHERE dim = of_dim;
+	INSERT INTO log_seen SELECT of_dim, line FROM log_now;
+	DROP TABLE log_now;
+END $$;
+
+-- Which tuples there are: unchanged if nothing was written, not even the same (R11).
+CREATE FUNCTION oracle.tuples(of_dim text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	t oracle.target;
+	log text;
+	part text;
+	result text;
+BEGIN
+	SELECT * INTO STRICT t FROM oracle.target WHERE dim = of_dim;
+	SELECT l.log INTO log FROM scd2.dimensions l WHERE dimension = t.relation::regclass;
+	FOREACH part IN ARRAY array_remove(ARRAY[t.relation, log], NULL) LOOP
+		EXECUTE format('SELECT concat(%L, string_agg(ctid::text || xmin, '' '' ORDER BY ctid)) FROM %s', result, part)
+			INTO result;
+	END LOOP;
+	RETURN md5(result);
+END $$;
+
+-- Everything, after a batch.
+CREATE FUNCTION oracle.differs(of_dim text) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT oracle.dimension_differs(of_dim)
+	UNION ALL
+	SELECT oracle.log_differs(of_dim)
+	UNION ALL
+	SELECT 'scd2.check: ' || c::text
+	FROM oracle.target t, scd2.check(t.relation::regclass) AS c WHERE t.dim = of_dim
+$$;
