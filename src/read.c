@@ -13,6 +13,7 @@
 #include "tcop/dest.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "badrow.h"
 #include "convert.h"
@@ -247,6 +248,11 @@ convert_row(ReadState *state, TupleTableSlot *slot)
 	{
 		state->values[layout->e] = batch->batch_e;
 		state->isnull[layout->e] = false;
+		if (layout->source_time >= 0)
+		{
+			state->values[layout->source_time] = TimestampTzGetDatum(batch->batch_time);
+			state->isnull[layout->source_time] = false;
+		}
 	}
 	else if (!convert_time(state, slot, time_from))
 		return;

@@ -25,6 +25,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "fingerprint.h"
 #include "keyset.h"
@@ -588,6 +589,11 @@ absent_receive(TupleTableSlot *slot, DestReceiver *self)
 	state->isnull[layout->deleted] = false;
 	state->isnull[layout->absent] = false;
 	state->isnull[layout->as_current] = false;
+	if (layout->source_time >= 0 && batch->dim->effective_at == NULL)
+	{
+		state->values[layout->source_time] = TimestampTzGetDatum(batch->batch_time);
+		state->isnull[layout->source_time] = false;
+	}
 	for (int i = 0; i < batch->dim->nkeys; i++)
 	{
 		state->values[layout->keys + i] = slot->tts_values[1 + i];
