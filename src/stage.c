@@ -3,8 +3,8 @@
  * stage.c
  *	  Reading the source, once, and setting aside what did not change.
  *
- * Each source row is converted to the dimension's types, checked (R19), and put
- * into the store "scd2_staged".  In mode snapshot most rows equal their key's
+ * Each source row, as read.c has converted it, is put into the store
+ * "scd2_staged".  In mode snapshot most rows equal their key's
  * current version: these are found by fingerprint in a key set and only counted.
  * The entries of the set that no row hit are the keys that the snapshot lacks.
  *
@@ -19,24 +19,20 @@
 
 #include "stage.h"
 
-#include "access/table.h"
-#include "access/tableam.h"
 #include "catalog/pg_type.h"
 #include "common/pg_prng.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
-#include "badrow.h"
-#include "convert.h"
+#include "fingerprint.h"
 #include "keyset.h"
 #include "plan.h"
 #include "progress.h"
+#include "read.h"
+#include "scan.h"
 #include "spi.h"
 
 typedef struct StageState
@@ -44,26 +40,12 @@ typedef struct StageState
 	DestReceiver pub;
 	Scd2Batch  *batch;
 
-	/* converters, NULL where none is needed; built from the first row's types */
-	bool		ready;
-	Scd2Converter **key_converters;
-	Scd2Converter **attr_converters;
-	Scd2Converter **seq_converters;
-	Oid			effective_type;
-
-	/* the row at hand */
-	Datum	   *values;			/* layout.ncols, plus the spool's three */
+	/* the row at hand: layout.ncols, and room for three hashes */
+	Datum	   *values;
 	bool	   *isnull;
-	bool		converting;		/* an error now is this row's fault */
-	const char *column;			/* being converted */
-	int64		ord;
+	int64		ord;			/* of the last row */
 
-	/* fingerprint: one hasher a chunk, and one over the chunks */
-	int			nfingerprint;
-	Scd2RowHasher **chunk_hashers;
-	Scd2RowHasher *whole_hasher;
-	Datum	   *fp_values;
-	bool	   *fp_isnull;
+	Scd2Fingerprint *fingerprint;
 
 	/* the dimension's keys (snapshot) or the batch's (other modes), or NULL */
 	Scd2KeySet *keyset;
@@ -125,77 +107,14 @@ prepare_compare(StageState *state)
 	state->seed = pg_prng_uint64(&pg_global_prng_state);
 }
 
-typedef void (*VersionCallback) (StageState *state, TupleTableSlot *slot,
-								 Scd2Hash128 key);
-
-/*
- * How large is the dimension?
- */
-static void
-estimate_dimension(const Scd2Dimension *dim, BlockNumber *pages, double *tuples)
-{
-	Relation	rel = table_open(dim->relid, NoLock);
-	double		allvisfrac;
-
-	table_relation_estimate_size(rel, NULL, pages, tuples, &allvisfrac);
-	table_close(rel, NoLock);
-}
-
-/*
- * Call "callback" for each current version but the unknown member.  The slot
- * holds all columns up to "last_attnum" at least.
- */
-static void
-scan_versions(StageState *state, int last_attnum, VersionCallback callback)
-{
-	Scd2Batch  *batch = state->batch;
-	Scd2Dimension *dim = batch->dim;
-	Relation	rel = table_open(dim->relid, NoLock);
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	TableScanDesc scan;
-	Datum	   *keys = palloc(dim->nkeys * sizeof(Datum));
-	bool	   *keys_isnull = palloc(dim->nkeys * sizeof(bool));
-	MemoryContext oldcxt;
-
-	last_attnum = Max(last_attnum, dim->is_current_attnum);
-	for (int i = 0; i < dim->nkeys; i++)
-		last_attnum = Max(last_attnum, dim->keys[i].attnum);
-
-	/* the scan keeps what it needs in the context it begins in: not the row's */
-	scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
-	oldcxt = MemoryContextSwitchTo(batch->row_cxt);
-	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		CHECK_FOR_INTERRUPTS();
-		slot_getsomeattrs(slot, last_attnum);
-		if (slot->tts_isnull[dim->is_current_attnum - 1] ||
-			!DatumGetBool(slot->tts_values[dim->is_current_attnum - 1]))
-			continue;
-		for (int i = 0; i < dim->nkeys; i++)
-		{
-			keys[i] = slot->tts_values[dim->keys[i].attnum - 1];
-			keys_isnull[i] = slot->tts_isnull[dim->keys[i].attnum - 1];
-		}
-		if (keys_isnull[0])
-			continue;
-		callback(state, slot, scd2_row_hash128(state->key_hasher, keys,
-											   keys_isnull, state->seed));
-		scd2_progress_done_add(1);
-		MemoryContextReset(batch->row_cxt);
-	}
-	table_endscan(scan);
-	MemoryContextSwitchTo(oldcxt);
-
-	ExecDropSingleTupleTableSlot(slot);
-	table_close(rel, NoLock);
-}
-
 /*
  * Snapshot: take a current version into the key set.
  */
 static void
-add_version(StageState *state, TupleTableSlot *slot, Scd2Hash128 key)
+add_version(void *arg, TupleTableSlot *slot, const Datum *keys,
+			const bool *keys_isnull)
 {
+	StageState *state = arg;
 	Scd2Batch  *batch = state->batch;
 	Scd2Dimension *dim = batch->dim;
 	Scd2KeyEntry entry = {0};
@@ -207,7 +126,8 @@ add_version(StageState *state, TupleTableSlot *slot, Scd2Hash128 key)
 		state->cmp_values[i] = slot->tts_values[attnum - 1];
 		state->cmp_isnull[i] = slot->tts_isnull[attnum - 1];
 	}
-	entry.key = key;
+	entry.key = scd2_row_hash128(state->key_hasher, keys, keys_isnull,
+								 state->seed);
 	entry.row = scd2_row_hash128(state->row_hasher, state->cmp_values,
 								 state->cmp_isnull, state->seed).low;
 	entry.tid = slot->tts_tid;
@@ -230,11 +150,11 @@ build_keyset(StageState *state)
 	for (int i = 0; i < state->ncompared; i++)
 		last_attnum = Max(last_attnum, dim->attrs[state->compared[i]].attnum);
 
-	estimate_dimension(dim, &pages, &tuples);
+	scd2_dimension_size(dim, &pages, &tuples);
 	state->keyset = scd2_keyset_create(get_hash_memory_limit(), tuples,
 									   state->batch->cxt);
 	scd2_progress_phase(SCD2_PHASE_VERSIONS, (int64) tuples);
-	scan_versions(state, last_attnum, add_version);
+	scd2_scan_versions(state->batch, last_attnum, add_version, state);
 	state->npartitions = scd2_keyset_finish(state->keyset);
 }
 
@@ -242,8 +162,12 @@ build_keyset(StageState *state)
  * Other modes: note where a key of the batch has its current version.
  */
 static void
-locate_version(StageState *state, TupleTableSlot *slot, Scd2Hash128 key)
+locate_version(void *arg, TupleTableSlot *slot, const Datum *keys,
+			   const bool *keys_isnull)
 {
+	StageState *state = arg;
+	Scd2Hash128 key = scd2_row_hash128(state->key_hasher, keys, keys_isnull,
+									   state->seed);
 	Scd2KeyEntry *entry = scd2_keyset_lookup(state->keyset, key);
 
 	if (entry != NULL)
@@ -291,104 +215,6 @@ staged_desc(const Scd2Dimension *dim, const Scd2StagedLayout *layout,
 }
 
 /*
- * What a row's fingerprint is made of has to match log_fingerprint and
- * version_columns in plan.c.
- */
-static int
-collect_fingerprint(StageState *state, Oid *types)
-{
-	Scd2Dimension *dim = state->batch->dim;
-	const Scd2StagedLayout *layout = &state->batch->layout;
-	bool		has_log = OidIsValid(dim->log);
-	bool		deleted = DatumGetBool(state->values[layout->deleted]);
-	int			n = 0;
-
-#define ADD(col, typ) \
-	do { \
-		if (types != NULL) \
-			types[n] = (typ); \
-		else \
-		{ \
-			state->fp_values[n] = state->values[col]; \
-			state->fp_isnull[n] = state->isnull[col]; \
-		} \
-		n++; \
-	} while (0)
-
-	if (has_log)
-	{
-		if (layout->source_time >= 0)
-			ADD(layout->source_time, dim->effective_type);
-		for (int i = 0; i < dim->nseq; i++)
-			ADD(layout->seq + i, dim->seq[i].typid);
-		ADD(layout->deleted, BOOLOID);
-	}
-	for (int i = 0; i < dim->nattrs; i++)
-	{
-		int			scd_type = dim->attrs[i].scd_type;
-
-		if (has_log || scd_type == 2 || scd_type == 6)
-		{
-			ADD(layout->attrs + i, dim->attrs[i].typid);
-			if (types == NULL && deleted)
-				state->fp_isnull[n - 1] = true;
-		}
-	}
-#undef ADD
-	return n;
-}
-
-static void
-prepare_fingerprint(StageState *state)
-{
-	Scd2Batch  *batch = state->batch;
-	Scd2Dimension *dim = batch->dim;
-	int			most = dim->nattrs + dim->nseq + 2;
-	Oid		   *types = palloc(most * sizeof(Oid));
-	int			nchunks;
-
-	state->fp_values = palloc(most * sizeof(Datum));
-	state->fp_isnull = palloc(most * sizeof(bool));
-	state->nfingerprint = collect_fingerprint(state, types);
-	nchunks = (state->nfingerprint + SCD2_HASH_CHUNK - 1) / SCD2_HASH_CHUNK;
-	state->chunk_hashers = palloc(nchunks * sizeof(Scd2RowHasher *));
-	for (int i = 0; i < nchunks; i++)
-		state->chunk_hashers[i] =
-			scd2_row_hasher(Min(SCD2_HASH_CHUNK, state->nfingerprint - i * SCD2_HASH_CHUNK),
-							types + i * SCD2_HASH_CHUNK, batch->cxt);
-	if (nchunks > 1)
-	{
-		for (int i = 0; i < nchunks; i++)
-			types[i] = BYTEAOID;
-		state->whole_hasher = scd2_row_hasher(nchunks, types, batch->cxt);
-	}
-}
-
-static void
-set_fingerprint(StageState *state)
-{
-	const Scd2StagedLayout *layout = &state->batch->layout;
-	Datum		hash = (Datum) 0;
-	Datum		parts[MaxTupleAttributeNumber / SCD2_HASH_CHUNK + 1];
-	bool		parts_isnull[MaxTupleAttributeNumber / SCD2_HASH_CHUNK + 1] = {0};
-	int			nchunks;
-
-	if (scd2_compares_state(state->batch->dim) || state->nfingerprint == 0)
-		return;
-
-	collect_fingerprint(state, NULL);
-	nchunks = (state->nfingerprint + SCD2_HASH_CHUNK - 1) / SCD2_HASH_CHUNK;
-	for (int i = 0; i < nchunks; i++)
-		hash = parts[i] = scd2_row_hash_bytea(state->chunk_hashers[i],
-											  state->fp_values + i * SCD2_HASH_CHUNK,
-											  state->fp_isnull + i * SCD2_HASH_CHUNK);
-	if (nchunks > 1)
-		hash = scd2_row_hash_bytea(state->whole_hasher, parts, parts_isnull);
-	state->values[layout->fingerprint] = hash;
-	state->isnull[layout->fingerprint] = false;
-}
-
-/*
  * Put the hashes of the row at hand behind its columns, for stores that keep
  * them.
  */
@@ -410,7 +236,14 @@ set_hashes(StageState *state, Scd2Hash128 key, uint64 row)
 static void
 stage_row(StageState *state)
 {
-	set_fingerprint(state);
+	if (state->fingerprint != NULL)
+	{
+		int			col = state->batch->layout.fingerprint;
+
+		state->values[col] = scd2_fingerprint(state->fingerprint, state->values,
+											  state->isnull);
+		state->isnull[col] = false;
+	}
 	scd2_store_put(&state->batch->staged, state->values, state->isnull);
 }
 
@@ -460,14 +293,22 @@ probe_row(StageState *state, Scd2Hash128 key, uint64 row)
 	const Scd2StagedLayout *layout = &batch->layout;
 	Scd2KeyEntry *entry = scd2_keyset_lookup(state->keyset, key);
 	bool		deleted = DatumGetBool(state->values[layout->deleted]);
-	Scd2Time	e = scd2_period_to_time(batch->dim, state->values[layout->e]);
+	Scd2Time	e;
 
+	if (state->isnull[layout->deleted])
+	{
+		/* rejected; it only keeps its key from being absent */
+		if (entry != NULL)
+			entry->flags |= SCD2_KEY_SEEN;
+		return;
+	}
 	if (entry == NULL)
 	{
 		stage_row(state);
 		return;
 	}
 
+	e = scd2_period_to_time(batch->dim, state->values[layout->e]);
 	if (!deleted && entry->row == row && !(entry->flags & SCD2_KEY_FLAGGED) &&
 		!(entry->flags & SCD2_KEY_STAGED) &&
 		(!(entry->flags & SCD2_KEY_SEEN) || entry->time == e))
@@ -549,176 +390,9 @@ probe_spools(StageState *state)
 }
 
 /* ----------------------------------------------------------------
- * Reading the source
+ * What becomes of a source row
  * ----------------------------------------------------------------
  */
-
-/*
- * The row at hand is bad; "reason" says why.
- */
-static void
-reject(StageState *state, int sqlstate, const char *reason)
-{
-	const Scd2StagedLayout *layout = &state->batch->layout;
-
-	scd2_bad_row(state->batch, sqlstate, reason,
-				 &state->values[layout->keys], &state->isnull[layout->keys],
-				 &state->values[layout->attrs], &state->isnull[layout->attrs]);
-}
-
-static Scd2Converter **
-make_converters(Scd2Batch *batch, TupleDesc source, int offset, int n,
-				const Oid *types, const int32 *typmods, const Oid *collations)
-{
-	Scd2Converter **converters = palloc0(n * sizeof(Scd2Converter *));
-
-	for (int i = 0; i < n; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(source, offset + i);
-
-		converters[i] = scd2_converter(att->atttypid, att->atttypmod,
-									   types[i], typmods[i], collations[i],
-									   NameStr(att->attname), batch->cxt);
-	}
-	return converters;
-}
-
-static void
-stage_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
-{
-	StageState *state = (StageState *) self;
-	Scd2Batch  *batch = state->batch;
-	Scd2Dimension *dim = batch->dim;
-	MemoryContext oldcxt = MemoryContextSwitchTo(batch->cxt);
-	int			most = Max(Max(dim->nkeys, dim->nattrs), dim->nseq) + 1;
-	Oid		   *types = palloc(most * sizeof(Oid));
-	int32	   *typmods = palloc(most * sizeof(int32));
-	Oid		   *collations = palloc(most * sizeof(Oid));
-	int			offset = 0;
-
-#define MAKE(member, array, n) \
-	for (int i = 0; i < (n); i++) \
-	{ \
-		types[i] = (array)[i].typid; \
-		typmods[i] = (array)[i].typmod; \
-		collations[i] = (array)[i].collation; \
-	} \
-	state->member = make_converters(batch, typeinfo, offset, (n), \
-									types, typmods, collations); \
-	offset += (n)
-
-	MAKE(key_converters, dim->keys, dim->nkeys);
-	MAKE(attr_converters, dim->attrs, dim->nattrs);
-	if (dim->effective_at != NULL)
-		state->effective_type = TupleDescAttr(typeinfo, offset++)->atttypid;
-	MAKE(seq_converters, dim->seq, dim->nseq);
-#undef MAKE
-
-	MemoryContextSwitchTo(oldcxt);
-}
-
-/*
- * Convert one group of columns into values[into...]; false when "required" and
- * one is null.
- */
-static bool
-convert_columns(StageState *state, TupleTableSlot *slot, int from, int n,
-				Scd2Converter **converters, int into, const char *required)
-{
-	bool		complete = true;
-
-	for (int i = 0; i < n; i++)
-	{
-		Datum		value = slot->tts_values[from + i];
-		bool		isnull = slot->tts_isnull[from + i];
-
-		if (converters[i] != NULL)
-		{
-			state->column = NameStr(TupleDescAttr(slot->tts_tupleDescriptor,
-												  from + i)->attname);
-			state->converting = true;
-			value = scd2_convert(converters[i], value, &isnull);
-			state->converting = false;
-		}
-		state->values[into + i] = value;
-		state->isnull[into + i] = isnull;
-		if (isnull && required != NULL && complete)
-		{
-			complete = false;
-			state->column = NameStr(TupleDescAttr(slot->tts_tupleDescriptor,
-												  from + i)->attname);
-		}
-	}
-	return complete;
-}
-
-/*
- * Set E, and the source's own time, from the column "col"; false if the row was
- * rejected.
- */
-static bool
-convert_time(StageState *state, TupleTableSlot *slot, int col)
-{
-	Scd2Batch  *batch = state->batch;
-	Scd2Dimension *dim = batch->dim;
-	const Scd2StagedLayout *layout = &batch->layout;
-	Datum		value = slot->tts_values[col];
-	Datum		e;
-	Scd2Time	t;
-
-	if (slot->tts_isnull[col])
-	{
-		reject(state, ERRCODE_NOT_NULL_VIOLATION,
-			   psprintf("column \"%s\" is null", dim->effective_at));
-		return false;
-	}
-	if (!scd2_time_is_finite(value, state->effective_type))
-	{
-		reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
-			   psprintf("column \"%s\" is not finite", dim->effective_at));
-		return false;
-	}
-
-	state->column = dim->effective_at;
-	state->converting = true;
-	e = scd2_to_period(dim, value, state->effective_type);
-	state->converting = false;
-
-	t = scd2_period_to_time(dim, e);
-	if (!scd2_time_is_finite(e, dim->period_type) ||
-		(!dim->open_end_is_null && t >= scd2_period_to_time(dim, dim->open_end)))
-	{
-		reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
-			   psprintf("column \"%s\" is at or past open_end", dim->effective_at));
-		return false;
-	}
-	if (dim->has_initial &&
-		t < scd2_period_to_time(dim, dim->initial_valid_from))
-	{
-		reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
-			   psprintf("column \"%s\" is before initial_valid_from",
-						dim->effective_at));
-		return false;
-	}
-
-	state->values[layout->e] = e;
-	state->isnull[layout->e] = false;
-	if (layout->source_time >= 0)
-	{
-		state->values[layout->source_time] = value;
-		state->isnull[layout->source_time] = false;
-	}
-	return true;
-}
-
-static void
-spool_row(StageState *state, Scd2Hash128 key, uint64 row)
-{
-	int			p = scd2_keyset_partition(state->keyset, key);
-
-	set_hashes(state, key, row);
-	scd2_store_put(&state->spools[p], state->values, state->isnull);
-}
 
 static Scd2Hash128
 hash_key(StageState *state)
@@ -758,154 +432,56 @@ stage_keyed_row(StageState *state)
 	}
 }
 
+/*
+ * Snapshot: a partition's rows wait for its versions to be in memory.
+ */
 static void
-stage_source_row(StageState *state, TupleTableSlot *slot)
+spool_row(StageState *state, Scd2Hash128 key, uint64 row)
 {
-	Scd2Batch  *batch = state->batch;
-	Scd2Dimension *dim = batch->dim;
-	const Scd2StagedLayout *layout = &batch->layout;
-	int			attrs_from = dim->nkeys;
-	int			time_from = attrs_from + dim->nattrs;
-	int			seq_from = time_from + (dim->effective_at != NULL ? 1 : 0);
-	int			deleted_from = seq_from + dim->nseq;
-	bool		deleted = DatumGetBool(slot->tts_values[deleted_from]);
-	bool		good;
+	int			p = scd2_keyset_partition(state->keyset, key);
 
-	memset(state->isnull, true, layout->ncols * sizeof(bool));
-	state->values[layout->ord] = Int64GetDatum(++state->ord);
-	state->isnull[layout->ord] = false;
-	state->values[layout->deleted] = BoolGetDatum(deleted);
-	state->isnull[layout->deleted] = false;
-	state->values[layout->absent] = BoolGetDatum(false);
-	state->isnull[layout->absent] = false;
-	state->values[layout->as_current] = BoolGetDatum(false);
-	state->isnull[layout->as_current] = false;
-
-	good = convert_columns(state, slot, 0, dim->nkeys, state->key_converters,
-						   layout->keys, "key");
-	if (!good)
-	{
-		reject(state, ERRCODE_NOT_NULL_VIOLATION,
-			   psprintf("column \"%s\" is null", state->column));
-		return;
-	}
-
-	/* a delete has no attributes (R5), whatever its row holds */
-	if (!deleted)
-		convert_columns(state, slot, attrs_from, dim->nattrs,
-						state->attr_converters, layout->attrs, NULL);
-
-	if (dim->effective_at == NULL)
-	{
-		state->values[layout->e] = batch->batch_e;
-		state->isnull[layout->e] = false;
-	}
-	else if (!convert_time(state, slot, time_from))
-		return;
-
-	if (!convert_columns(state, slot, seq_from, dim->nseq,
-						 state->seq_converters, layout->seq, "sequence"))
-	{
-		reject(state, ERRCODE_NOT_NULL_VIOLATION,
-			   psprintf("column \"%s\" is null", state->column));
-		return;
-	}
-
-	if (dim->mode != SCD2_MODE_SNAPSHOT)
-		stage_keyed_row(state);
-	else
-	{
-		Scd2Hash128 key = hash_key(state);
-		uint64		row = deleted ? 0 :
-			hash_compared(state, &state->values[layout->attrs],
-						  &state->isnull[layout->attrs]);
-
-		if (state->npartitions == 1)
-			probe_row(state, key, row);
-		else
-			spool_row(state, key, row);
-	}
-}
-
-static bool
-stage_receive(TupleTableSlot *slot, DestReceiver *self)
-{
-	StageState *state = (StageState *) self;
-	MemoryContext oldcxt = MemoryContextSwitchTo(state->batch->row_cxt);
-
-	CHECK_FOR_INTERRUPTS();
-	state->batch->counts.rows_read++;
-	slot_getallattrs(slot);
-	stage_source_row(state, slot);
-	scd2_progress_done_add(1);
-	MemoryContextSwitchTo(oldcxt);
-	MemoryContextReset(state->batch->row_cxt);
-	return true;
-}
-
-static void
-stage_shutdown(DestReceiver *self)
-{
-}
-
-static void
-stage_destroy(DestReceiver *self)
-{
+	set_hashes(state, key, row);
+	scd2_store_put(&state->spools[p], state->values, state->isnull);
 }
 
 /*
- * An error while a value was converted: say which row it is in.
+ * Takes each row of the source as read.c has converted it.  Of a rejected row
+ * only the key counts: a snapshot does not lack it (R19).
  */
 static void
-rethrow_conversion(StageState *state)
+stage_source_row(void *arg, Datum *values, bool *isnull, bool rejected)
 {
+	StageState *state = arg;
 	Scd2Batch  *batch = state->batch;
-	ErrorData  *error;
+	const Scd2StagedLayout *layout = &batch->layout;
+	bool		deleted = DatumGetBool(values[layout->deleted]);
+	Scd2Hash128 key;
+	uint64		row;
 
-	if (!state->converting)
-		PG_RE_THROW();
+	state->values = values;
+	state->isnull = isnull;
+	if (batch->dim->mode != SCD2_MODE_SNAPSHOT)
+	{
+		if (!rejected)
+			stage_keyed_row(state);
+		return;
+	}
 
-	MemoryContextSwitchTo(batch->cxt);
-	error = CopyErrorData();
-	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION &&
-		ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
-		PG_RE_THROW();
-	FlushErrorState();
-
-	ereport(ERROR,
-			(errcode(error->sqlerrcode),
-			 errmsg("source \"%s\" has a row that dimension \"%s\" cannot take: %s",
-					batch->source_label, batch->dim->label, error->message),
-			 errdetail("Key %s: column \"%s\" does not convert.",
-					   scd2_key_text(batch->dim,
-									 &state->values[batch->layout.keys],
-									 &state->isnull[batch->layout.keys]),
-					   state->column),
-			 errhint("Nothing was written. Correct the row in the source, or leave it out.")));
+	key = hash_key(state);
+	row = deleted || rejected ? 0 :
+		hash_compared(state, &values[layout->attrs], &isnull[layout->attrs]);
+	isnull[layout->deleted] = rejected;
+	if (state->npartitions == 1)
+		probe_row(state, key, row);
+	else
+		spool_row(state, key, row);
 }
 
 static void
 read_source(StageState *state)
 {
-	Scd2Batch  *batch = state->batch;
-
-	state->pub.receiveSlot = stage_receive;
-	state->pub.rStartup = stage_startup;
-	state->pub.rShutdown = stage_shutdown;
-	state->pub.rDestroy = stage_destroy;
-	state->pub.mydest = DestNone;
-
 	scd2_progress_phase(SCD2_PHASE_SOURCE, 0);
-	PG_TRY();
-	{
-		scd2_spi_stream("read", scd2_plan_read(batch->dim, batch->source),
-						0, NULL, NULL, NULL, true, (DestReceiver *) state);
-	}
-	PG_CATCH();
-	{
-		rethrow_conversion(state);
-	}
-	PG_END_TRY();
+	state->ord = scd2_read_source(state->batch, stage_source_row, state);
 }
 
 /* ----------------------------------------------------------------
@@ -965,12 +541,12 @@ locate_versions(StageState *state)
 	if (state->keyset == NULL || !batch->has_versions)
 		return;
 	(void) scd2_keyset_entries(state->keyset, &nentries);
-	estimate_dimension(batch->dim, &pages, &tuples);
+	scd2_dimension_size(batch->dim, &pages, &tuples);
 	if (nentries < pages / 2)
 		return;
 
 	scd2_progress_phase(SCD2_PHASE_VERSIONS, (int64) tuples);
-	scan_versions(state, 0, locate_version);
+	scd2_scan_versions(batch, 0, locate_version, state);
 	set_tids(state);
 	batch->staged_by_tid = true;
 }
@@ -979,6 +555,16 @@ locate_versions(StageState *state)
  * Keys that a snapshot lacks
  * ----------------------------------------------------------------
  */
+
+static void
+absent_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
+{
+}
+
+static void
+absent_shutdown(DestReceiver *self)
+{
+}
 
 /* Stages what the "absent" statement returns: ctid, K. */
 static bool
@@ -1003,6 +589,11 @@ absent_receive(TupleTableSlot *slot, DestReceiver *self)
 	state->isnull[layout->deleted] = false;
 	state->isnull[layout->absent] = false;
 	state->isnull[layout->as_current] = false;
+	if (layout->source_time >= 0 && batch->dim->effective_at == NULL)
+	{
+		state->values[layout->source_time] = TimestampTzGetDatum(batch->batch_time);
+		state->isnull[layout->source_time] = false;
+	}
 	for (int i = 0; i < batch->dim->nkeys; i++)
 	{
 		state->values[layout->keys + i] = slot->tts_values[1 + i];
@@ -1015,11 +606,6 @@ absent_receive(TupleTableSlot *slot, DestReceiver *self)
 }
 
 static void
-absent_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
-{
-}
-
-static void
 stage_absent(StageState *state)
 {
 	Scd2Batch  *batch = state->batch;
@@ -1028,6 +614,9 @@ stage_absent(StageState *state)
 	{
 		state->pub.receiveSlot = absent_receive;
 		state->pub.rStartup = absent_startup;
+		state->pub.rShutdown = absent_shutdown;
+		state->pub.rDestroy = absent_shutdown;
+		state->pub.mydest = DestNone;
 		scd2_spi_register("scd2_absent", batch->absent.desc,
 						  batch->absent.store, (double) batch->absent.ntuples);
 		scd2_spi_tid_join(true);
@@ -1121,7 +710,7 @@ scd2_stage(Scd2Batch *batch)
 	state->batch = batch;
 	state->values = palloc0((layout->ncols + 3) * sizeof(Datum));
 	state->isnull = palloc0((layout->ncols + 3) * sizeof(bool));
-	prepare_fingerprint(state);
+	state->fingerprint = scd2_fingerprint_create(batch);
 	prepare_compare(state);
 
 	batch->has_versions =
