@@ -21,6 +21,7 @@ OBJS = \
 	src/derived.o \
 	src/drift.o \
 	src/emit.o \
+	src/fingerprint.o \
 	src/fold.o \
 	src/follow.o \
 	src/hash.o \
@@ -33,9 +34,11 @@ OBJS = \
 	src/plan.o \
 	src/preview.o \
 	src/progress.o \
+	src/read.o \
 	src/registry.o \
 	src/report.o \
 	src/rights.o \
+	src/scan.o \
 	src/scd2.o \
 	src/shape.o \
 	src/spi.o \

@@ -99,7 +99,9 @@ CREATE TABLE scd2.registry_lock (
     dimension_id    integer PRIMARY KEY,
     last_run        bigint,
     recorded_at     timestamptz,
-    last_batch_time timestamptz
+    last_batch_time timestamptz,
+    -- no logged change has a later E, in the unit of the period's type; null: not known
+    newest          bigint
 ) WITH (fillfactor = 10);
 
 CREATE TABLE scd2.registry_run (

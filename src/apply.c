@@ -196,6 +196,7 @@ scd2_batch_create(Scd2Dimension *dim, const Scd2ApplyArgs *args,
 	batch->row_cxt = AllocSetContextCreate(cxt, "scd2 row",
 										   ALLOCSET_DEFAULT_SIZES);
 	batch->force = args->force;
+	batch->newest_logged = PG_INT64_MIN;
 
 	check_dimension_kind(dim);
 	set_source(batch, OidIsValid(args->source) ? args->source : dim->source);
@@ -397,6 +398,8 @@ apply(const Scd2ApplyArgs *args)
 	batch->recorded_at = lock.recorded_at;
 	batch->has_last_batch_time = lock.has_last_batch_time;
 	batch->last_batch_time = lock.last_batch_time;
+	batch->has_newest = lock.has_newest;
+	batch->newest = lock.newest;
 
 	scd2_rights_enter(dim->owner, &rights);
 	scd2_batch_prepare(batch);
@@ -406,6 +409,12 @@ apply(const Scd2ApplyArgs *args)
 
 	PopActiveSnapshot();
 
+	if (batch->newest_logged != PG_INT64_MIN)
+	{
+		lock.newest = batch->has_newest ?
+			Max(batch->newest, batch->newest_logged) : batch->newest_logged;
+		lock.has_newest = true;
+	}
 	scd2_registry_write_run(dim, &lock, "apply", batch->source, batch->scope,
 							caller, started_at, batch->batch_time,
 							&batch->counts);

@@ -24,6 +24,9 @@ typedef struct Scd2Store
 	int64		ntuples;
 } Scd2Store;
 
+/* functions take at most 100 arguments; longer lists are hashed in parts */
+#define SCD2_HASH_CHUNK	90
+
 /*
  * Column numbers (from 0) of the staged rows, in this order: tid of the key's
  * current version where the key set knows it, arrival, E, source's own time (if
@@ -62,6 +65,10 @@ typedef struct Scd2Batch
 	char	   *scope_sql;		/* parsed and deparsed */
 	bool		force;
 
+	bool		has_newest;		/* is "newest" known? */
+	Scd2Time	newest;			/* no logged change has a later E */
+	Scd2Time	newest_logged;	/* the newest E that this batch logs */
+
 	int64		run_id;			/* 0 in a preview */
 	TimestampTz recorded_at;
 
@@ -76,7 +83,8 @@ typedef struct Scd2Batch
 
 	Scd2StagedLayout layout;
 	Scd2Store	staged;			/* rows that need a closer look */
-	bool		staged_may_repeat;	/* may a key have several staged rows? */
+	bool		staged_by_tid;	/* do they carry their key's current version? */
+	bool		has_versions;	/* has the dimension any? */
 	Scd2Store	absent;			/* tids that a snapshot lacks */
 	int64		open_keys;		/* in the dimension, not flagged; snapshot only */
 

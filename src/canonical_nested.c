@@ -136,6 +136,7 @@ scd2_canon_put_array(StringInfo buf, Scd2CanonType *type, Datum value)
 
 	for (int i = 0; i < nitems; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (bitmap != NULL && (bitmap[i / 8] & (1 << (i % 8))) == 0)
 		{
 			canon_put_u8(buf, TAG_NULL);
@@ -326,6 +327,7 @@ put_jsonb_container(StringInfo buf, JsonbContainer *container)
 	/* with skipNested, the iterator leaves inner containers to us */
 	while ((token = JsonbIteratorNext(&it, &item, true)) != WJB_DONE)
 	{
+		CHECK_FOR_INTERRUPTS();
 		switch (token)
 		{
 			case WJB_BEGIN_ARRAY:

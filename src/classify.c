@@ -671,12 +671,25 @@ classify_destroy(DestReceiver *self)
 }
 
 /*
- * Ask a statement whether it returns any row.
+ * The newest E of all in the log: left behind by the last run, or else asked
+ * of the log.  False if the log is empty.
  */
 static bool
-any_row(const char *step, const char *sql)
+find_newest(Scd2Batch *batch)
 {
-	return scd2_spi_read(step, sql, 0, NULL, NULL, NULL) > 0;
+	bool		isnull;
+	Datum		newest;
+
+	if (batch->has_newest || !OidIsValid(batch->dim->log))
+		return batch->has_newest;
+	scd2_spi_read("newest", scd2_plan_newest(batch->dim), 0, NULL, NULL, NULL);
+	newest = scd2_spi_value(0, 1, &isnull);
+	if (!isnull)
+	{
+		batch->has_newest = true;
+		batch->newest = scd2_period_to_time(batch->dim, newest);
+	}
+	return !isnull;
 }
 
 /*
@@ -689,8 +702,9 @@ scd2_classify(Scd2Batch *batch)
 	Scd2Dimension *dim = batch->dim;
 	ClassifyState *state = palloc0(sizeof(ClassifyState));
 	Scd2StagedLayout staged;
-	bool		by_tid = dim->mode == SCD2_MODE_SNAPSHOT;
-	int			flags = by_tid ? SCD2_RESOLVE_BY_TID : 0;
+	int			flags = batch->staged_by_tid ? SCD2_RESOLVE_BY_TID : 0;
+	int			nargs = 0;
+	Datum		newest = (Datum) 0;
 
 	state->batch = batch;
 	state->pub.receiveSlot = classify_receive;
@@ -714,22 +728,26 @@ scd2_classify(Scd2Batch *batch)
 
 	if (batch->staged.ntuples > 0)
 	{
-		if (!any_row("has versions", scd2_plan_has_versions(dim)))
+		if (!batch->has_versions)
 			flags |= SCD2_RESOLVE_NO_DIM;
-		if (OidIsValid(dim->log) && !any_row("has log", scd2_plan_has_log(dim)))
+		if (!find_newest(batch))
 			flags |= SCD2_RESOLVE_NO_LOG;
-		if (!batch->staged_may_repeat)
-			flags |= SCD2_RESOLVE_UNSORTED;
+		else
+		{
+			nargs = 1;
+			newest = scd2_time_to_period(dim, batch->newest);
+		}
 
 		scd2_progress_phase(SCD2_PHASE_CLASSIFY, batch->staged.ntuples);
 		scd2_spi_register("scd2_staged", batch->staged.desc,
 						  batch->staged.store, (double) batch->staged.ntuples);
-		if (by_tid)
+		if (batch->staged_by_tid)
 			scd2_spi_tid_join(true);
 		scd2_spi_stream("resolve", scd2_plan_resolve(dim, flags),
-						0, NULL, NULL, NULL, true, (DestReceiver *) state);
+						nargs, &dim->period_type, &newest, NULL, true,
+						(DestReceiver *) state);
 		finish_key(state);
-		if (by_tid)
+		if (batch->staged_by_tid)
 			scd2_spi_tid_join(false);
 		scd2_spi_unregister("scd2_staged");
 	}

@@ -438,6 +438,9 @@ scd2_emit_log(Scd2Emitter *emitter, const Datum *row, const bool *row_isnull)
 	if (!OidIsValid(dim->log) || batch->preview != NULL)
 		return;
 
+	batch->newest_logged = Max(batch->newest_logged,
+							   scd2_period_to_time(dim, row[layout->e]));
+
 #define COPY(from, count) \
 	do { \
 		memcpy(emitter->values + n, row + (from), (count) * sizeof(Datum)); \

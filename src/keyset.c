@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * keyset.c
- *	  A set of a dimension's current versions by fingerprint, bounded in memory.
+ *	  A set of keys with their current versions, by fingerprint, bounded in memory.
  *
  * A snapshot of a big dimension is mostly rows that did not change.  To find
  * the others, a dense array of 40-byte entries and 4-byte slots is enough: half
@@ -170,6 +170,15 @@ scd2_keyset_add(Scd2KeySet *set, const Scd2KeyEntry *entry)
 		spill(set);
 	}
 	write_entry(set, entry);
+}
+
+/*
+ * Is the memory allowed used up?
+ */
+bool
+scd2_keyset_is_full(const Scd2KeySet *set)
+{
+	return set->nentries >= set->max_entries;
 }
 
 /*

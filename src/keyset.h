@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * keyset.h
- *	  A set of a dimension's current versions by fingerprint, bounded in memory.
+ *	  A set of keys with their current versions, by fingerprint, bounded in memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,6 +37,9 @@ typedef struct Scd2KeySet Scd2KeySet;
 extern Scd2KeySet *scd2_keyset_create(Size max_bytes, double expected,
 									  MemoryContext parent);
 extern void scd2_keyset_add(Scd2KeySet *set, const Scd2KeyEntry *entry);
+
+/* Would another entry go beyond the memory allowed? */
+extern bool scd2_keyset_is_full(const Scd2KeySet *set);
 
 /* No more entries come.  Returns the number of partitions, 1 when all fits. */
 extern int	scd2_keyset_finish(Scd2KeySet *set);

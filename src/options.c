@@ -676,6 +676,27 @@ check_period(Scd2Options *options)
 }
 
 /*
+ * delete_when, parsed with the caller's search_path, because it is his text,
+ * but with the rights of the dimension's owner, because parsing can run
+ * functions of the source's types (R34).
+ */
+static void
+read_delete_when(Scd2Options *options, List **columns)
+{
+	Oid			userid;
+	int			sec_context;
+
+	GetUserIdAndSecContext(&userid, &sec_context);
+	SetUserIdAndSecContext(OidIsValid(options->relid) ?
+						   scd2_relation_owner(options->relid) : userid,
+						   sec_context | SECURITY_RESTRICTED_OPERATION);
+	options->delete_when_sql =
+		scd2_parse_condition_columns(options->delete_when, options->source,
+									 "delete_when", columns);
+	SetUserIdAndSecContext(userid, sec_context);
+}
+
+/*
  * Read and check create_dimension's arguments; see options.h.
  */
 Scd2Options *
@@ -760,9 +781,7 @@ scd2_options_read(FunctionCallInfo fcinfo)
 
 	options->delete_when = text_argument(fcinfo, P_DELETE_WHEN);
 	if (options->delete_when != NULL)
-		options->delete_when_sql =
-			scd2_parse_condition_columns(options->delete_when, options->source,
-										 "delete_when", &condition_columns);
+		read_delete_when(options, &condition_columns);
 
 	if (PG_ARGISNULL(P_TYPE2))
 		resolve_type2(options, log_position, condition_columns);

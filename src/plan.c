@@ -22,9 +22,8 @@
 
 #define EQUALS		" OPERATOR(pg_catalog.=) "
 #define DIFFERS		" OPERATOR(pg_catalog.<>) "
-
-/* functions take at most 100 arguments; longer lists are hashed in parts */
-#define HASH_CHUNK	90
+#define AT_MOST		" OPERATOR(pg_catalog.<=) "
+#define AFTER		" OPERATOR(pg_catalog.>) "
 
 /*
  * Is a change compared with the state of its key, instead of being looked for
@@ -144,14 +143,14 @@ append_row_hash(StringInfo buf, List *exprs)
 	appendStringInfoString(buf, "scd2.row_hash(");
 	for (int i = 0; i < n; i++)
 	{
-		if (n > HASH_CHUNK && i % HASH_CHUNK == 0)
+		if (n > SCD2_HASH_CHUNK && i % SCD2_HASH_CHUNK == 0)
 			appendStringInfoString(buf, i > 0 ? "), scd2.row_hash(" :
 								   "scd2.row_hash(");
 		else if (i > 0)
 			appendStringInfoString(buf, ", ");
 		appendStringInfoString(buf, (char *) list_nth(exprs, i));
 	}
-	if (n > HASH_CHUNK)
+	if (n > SCD2_HASH_CHUNK)
 		appendStringInfoChar(buf, ')');
 	appendStringInfoChar(buf, ')');
 }
@@ -276,12 +275,17 @@ scd2_plan_has_versions(const Scd2Dimension *dim)
 }
 
 /*
- * Does the log have any change?
+ * The newest E of all in the log, where no run has left it behind.
  */
 char *
-scd2_plan_has_log(const Scd2Dimension *dim)
+scd2_plan_newest(const Scd2Dimension *dim)
 {
-	return psprintf("SELECT 1\n  FROM %s AS l\n LIMIT 1", dim->log_sql_name);
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "SELECT max(%s)\n  FROM %s AS l",
+					 column_of("l", dim->log_effective_at), dim->log_sql_name);
+	return buf.data;
 }
 
 /*
@@ -349,7 +353,7 @@ append_replay(StringInfo buf, const Scd2Dimension *dim, int flags)
 			appendStringInfoString(buf, "false");
 			return;
 		}
-		appendStringInfoString(buf, "CASE WHEN s.e <= n.newest THEN EXISTS (\n"
+		appendStringInfoString(buf, "CASE WHEN s.e" AT_MOST "n.newest THEN EXISTS (\n"
 							   "           SELECT FROM ");
 		appendStringInfo(buf, "%s AS l\n            WHERE ",
 						 dim->log_sql_name);
@@ -362,15 +366,17 @@ append_replay(StringInfo buf, const Scd2Dimension *dim, int flags)
 	}
 	else
 	{
-		appendStringInfo(buf, "s.deleted" DIFFERS "EXISTS (\n"
+		appendStringInfo(buf, "CASE WHEN s.e" AT_MOST "coalesce(%s, %s) THEN s.deleted"
+						 DIFFERS "EXISTS (\n"
 						 "           SELECT FROM %s AS v\n            WHERE ",
-						 dim->sql_name);
+						 column_of("d", dim->valid_from),
+						 column_of("c", dim->valid_to), dim->sql_name);
 		append_key_match(buf, dim, "v", false, "s");
 		appendStringInfoString(buf, "\n              AND ");
 		scd2_append_ident(buf, "v", dim->valid_from);
-		appendStringInfoString(buf, " <= s.e AND (");
+		appendStringInfoString(buf, AT_MOST "s.e AND (");
 		scd2_append_ident(buf, "v", dim->valid_to);
-		appendStringInfoString(buf, " > s.e");
+		appendStringInfoString(buf, AFTER "s.e");
 		if (dim->open_end_is_null)
 		{
 			appendStringInfoString(buf, " OR ");
@@ -389,7 +395,7 @@ append_replay(StringInfo buf, const Scd2Dimension *dim, int flags)
 			append_row_hash(buf, version_columns(dim, "v"));
 			appendStringInfoString(buf, EQUALS "s.fp)");
 		}
-		appendStringInfoChar(buf, ')');
+		appendStringInfoString(buf, ")\n       ELSE false END");
 	}
 }
 
@@ -404,7 +410,8 @@ is_text_type(Oid typid)
 /*
  * Where does each staged row's key stand?  Its current version (by tid where
  * the key set found it, else by key), else its newest closed one, and the newest
- * logged E: what is not after that is late (section 1).  In the order of the
+ * logged E: what is not after that is late (section 1); $1 is the newest one of
+ * all keys.  In the order of the
  * fold (R5), text by bytes, which groups keys as well as any collation and is
  * faster.
  */
@@ -417,7 +424,17 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 		scd2_compares_state(dim) && has_log;
 
 	initStringInfo(&buf);
-	appendStringInfoString(&buf, "SELECT s.*,\n       d.ctid, ");
+	appendStringInfoString(&buf, "SELECT s.tid, s.ord, s.e, ");
+	if (dim->keeps_source_time)
+		appendStringInfoString(&buf, "s.source_time, ");
+	for (int i = 1; i <= dim->nseq; i++)
+		appendStringInfo(&buf, "s.s%d, ", i);
+	appendStringInfoString(&buf, "s.deleted, s.absent, s.as_current, s.fp");
+	for (int i = 1; i <= dim->nkeys; i++)
+		appendStringInfo(&buf, ", s.k%d", i);
+	for (int i = 1; i <= dim->nattrs; i++)
+		appendStringInfo(&buf, ", s.a%d", i);
+	appendStringInfoString(&buf, ",\n       d.ctid, ");
 	scd2_append_ident(&buf, "d", dim->valid_from);
 	if (dim->is_deleted != NULL)
 	{
@@ -485,7 +502,11 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 		if (flags & SCD2_RESOLVE_NO_LOG)
 			appendStringInfoString(&buf, "false");
 		else
+		{
+			/* a row above all that is logged needs no look at the log */
+			appendStringInfoString(&buf, "s.e" AT_MOST "$1 AND ");
 			append_key_match(&buf, dim, "l", true, "s");
+		}
 		appendStringInfoString(&buf, ") AS n ON true");
 	}
 	if (ask_type0)
@@ -506,20 +527,17 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 		appendStringInfoString(&buf, " DESC LIMIT 1) AS t ON true");
 	}
 
-	if (!(flags & SCD2_RESOLVE_UNSORTED))
-	{
-		appendStringInfoString(&buf, "\n ORDER BY ");
-		for (int i = 0; i < dim->nkeys; i++)
-			appendStringInfo(&buf, "s.k%d%s, ", i + 1,
-							 is_text_type(dim->keys[i].typid) ?
-							 " COLLATE pg_catalog.\"C\"" : "");
-		appendStringInfoString(&buf, "s.e, ");
-		if (dim->keeps_source_time)
-			appendStringInfoString(&buf, "s.source_time, ");
-		for (int i = 0; i < dim->nseq; i++)
-			appendStringInfo(&buf, "s.s%d, ", i + 1);
-		appendStringInfoString(&buf, "s.ord");
-	}
+	appendStringInfoString(&buf, "\n ORDER BY ");
+	for (int i = 0; i < dim->nkeys; i++)
+		appendStringInfo(&buf, "s.k%d%s, ", i + 1,
+						 is_text_type(dim->keys[i].typid) ?
+						 " COLLATE pg_catalog.\"C\"" : "");
+	appendStringInfoString(&buf, "s.e, ");
+	if (dim->keeps_source_time)
+		appendStringInfoString(&buf, "s.source_time, ");
+	for (int i = 0; i < dim->nseq; i++)
+		appendStringInfo(&buf, "s.s%d, ", i + 1);
+	appendStringInfoString(&buf, "s.ord");
 	return buf.data;
 }
 

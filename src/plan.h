@@ -14,7 +14,6 @@
 #define SCD2_RESOLVE_BY_TID		0x01	/* staged rows carry their version's tid */
 #define SCD2_RESOLVE_NO_DIM		0x02	/* the dimension has no version yet */
 #define SCD2_RESOLVE_NO_LOG		0x04	/* the log has no change yet */
-#define SCD2_RESOLVE_UNSORTED	0x08	/* no key has several staged rows */
 
 /*
  * Columns of the resolve statement, from 0: the staged row's, then these.
@@ -47,7 +46,7 @@ extern char *scd2_plan_absent(const Scd2Dimension *dim, const char *scope_sql);
 extern char *scd2_plan_open_keys(const Scd2Dimension *dim,
 								 const char *scope_sql);
 extern char *scd2_plan_has_versions(const Scd2Dimension *dim);
-extern char *scd2_plan_has_log(const Scd2Dimension *dim);
+extern char *scd2_plan_newest(const Scd2Dimension *dim);
 extern char *scd2_plan_resolve(const Scd2Dimension *dim, int flags);
 extern char *scd2_plan_close(const Scd2Dimension *dim);
 extern char *scd2_plan_open(const Scd2Dimension *dim);

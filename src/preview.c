@@ -149,6 +149,7 @@ scd2_preview(PG_FUNCTION_ARGS)
 	Scd2ApplyArgs args;
 	Scd2Dimension *dim;
 	Scd2Batch  *batch;
+	Scd2RunLock lock;
 	Scd2Rights	rights;
 	Scd2Activity activity;
 	MemoryContext cxt;
@@ -170,6 +171,11 @@ scd2_preview(PG_FUNCTION_ARGS)
 	scd2_progress_start(dim->relid);
 
 	batch = scd2_batch_create(dim, &args, GetCurrentTimestamp());
+	scd2_registry_peek(dim, &lock);
+	batch->has_last_batch_time = lock.has_last_batch_time;
+	batch->last_batch_time = lock.last_batch_time;
+	batch->has_newest = lock.has_newest;
+	batch->newest = lock.newest;
 	batch->preview = palloc0(sizeof(Scd2Preview));
 	batch->preview->store = rsinfo->setResult;
 	batch->preview->desc = rsinfo->setDesc;
@@ -226,7 +232,7 @@ scd2_sql(PG_FUNCTION_ARGS)
 	}
 	SHOW("has versions", scd2_plan_has_versions(dim));
 	if (OidIsValid(dim->log))
-		SHOW("has log", scd2_plan_has_log(dim));
+		SHOW("newest", scd2_plan_newest(dim));
 	SHOW("resolve", scd2_plan_resolve(dim, dim->mode == SCD2_MODE_SNAPSHOT ?
 									  SCD2_RESOLVE_BY_TID : 0));
 	SHOW("close", scd2_plan_close(dim));

@@ -596,7 +596,7 @@ scd2_registry_lock(Scd2Dimension *dim, Scd2RunLock *lock)
 						" recorded_at = GREATEST(pg_catalog.clock_timestamp(),"
 						" recorded_at + interval '1 microsecond') "
 						"WHERE dimension_id = $1 "
-						"RETURNING last_run, recorded_at, last_batch_time",
+						"RETURNING last_run, recorded_at, last_batch_time, newest",
 						1, types, values, NULL, false) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -606,7 +606,40 @@ scd2_registry_lock(Scd2Dimension *dim, Scd2RunLock *lock)
 	lock->recorded_at = DatumGetTimestampTz(scd2_spi_value(0, 2, &isnull));
 	lock->last_batch_time = DatumGetTimestampTz(scd2_spi_value(0, 3, &isnull));
 	lock->has_last_batch_time = !isnull;
+	lock->newest = DatumGetInt64(scd2_spi_value(0, 4, &isnull));
+	lock->has_newest = !isnull;
 
+	scd2_spi_end();
+	scd2_rights_leave(&save);
+}
+
+/*
+ * Read what runs left behind; see registry.h.
+ */
+void
+scd2_registry_peek(Scd2Dimension *dim, Scd2RunLock *lock)
+{
+	static SPIPlanPtr plan = NULL;
+	const Oid	types[] = {INT4OID};
+	Datum		values[1];
+	Scd2Rights	save;
+
+	memset(lock, 0, sizeof(*lock));
+	scd2_registry_enter(&save);
+	scd2_spi_begin();
+	values[0] = Int32GetDatum(dim->id);
+	if (scd2_spi_cached("peek", &plan,
+						"SELECT last_batch_time, newest "
+						"FROM scd2.registry_lock WHERE dimension_id = $1",
+						1, types, values, NULL, true) == 1)
+	{
+		bool		isnull;
+
+		lock->last_batch_time = DatumGetTimestampTz(scd2_spi_value(0, 1, &isnull));
+		lock->has_last_batch_time = !isnull;
+		lock->newest = DatumGetInt64(scd2_spi_value(0, 2, &isnull));
+		lock->has_newest = !isnull;
+	}
 	scd2_spi_end();
 	scd2_rights_leave(&save);
 }
@@ -675,18 +708,23 @@ scd2_registry_write_run(Scd2Dimension *dim, const Scd2RunLock *lock,
 						   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, pg_catalog.clock_timestamp(),"
 						   " $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)",
 						   n, types, values, nulls, false);
-	if (has_batch_time)
+	if (has_batch_time || lock->has_newest)
 	{
-		const Oid	lock_types[] = {INT4OID, TIMESTAMPTZOID};
-		Datum		lock_values[2];
+		const Oid	lock_types[] = {INT4OID, TIMESTAMPTZOID, INT8OID};
+		Datum		lock_values[3];
+		bool		lock_nulls[3] = {false, !has_batch_time, !lock->has_newest};
 
 		lock_values[0] = Int32GetDatum(dim->id);
 		lock_values[1] = TimestampTzGetDatum(batch_time);
+		lock_values[2] = Int64GetDatum(lock->newest);
 		(void) scd2_spi_cached("record run", &lock_plan,
-							   "UPDATE scd2.registry_lock SET last_batch_time = $2 "
+							   "UPDATE scd2.registry_lock"
+							   " SET last_batch_time = GREATEST(last_batch_time, $2),"
+							   " newest = GREATEST(newest, $3) "
 							   "WHERE dimension_id = $1"
-							   " AND (last_batch_time IS NULL OR last_batch_time < $2)",
-							   2, lock_types, lock_values, NULL, false);
+							   " AND (last_batch_time IS DISTINCT FROM GREATEST(last_batch_time, $2)"
+							   " OR newest IS DISTINCT FROM GREATEST(newest, $3))",
+							   3, lock_types, lock_values, lock_nulls, false);
 	}
 	scd2_spi_end();
 	scd2_rights_leave(&save);

@@ -186,7 +186,16 @@ typedef struct Scd2RunLock
 	TimestampTz recorded_at;	/* its recording time: later than every earlier run's */
 	bool		has_last_batch_time;
 	TimestampTz last_batch_time;	/* the newest batch_time of an earlier run that was not undone */
+	bool		has_newest;		/* is "newest" known? */
+	int64		newest;			/* no logged change has a later E, in the unit
+								 * of the period's type */
 } Scd2RunLock;
+
+/*
+ * Read what runs left behind without taking the lock, for a preview.  run_id
+ * and recorded_at are not set.
+ */
+extern void scd2_registry_peek(Scd2Dimension *dim, Scd2RunLock *lock);
 
 /*
  * Take the dimension's run lock until the end of the transaction: updates its
@@ -218,7 +227,7 @@ typedef struct Scd2RunCounts
 /*
  * Write the row of a finished run, as the registry's owner.  "source" is the
  * relation that was read (InvalidOid: none), "scope" may be NULL, batch_time
- * is stored as the newest for Scd2RunLock.
+ * and lock->newest are stored as the newest for Scd2RunLock.
  */
 extern void scd2_registry_write_run(Scd2Dimension *dim, const Scd2RunLock *lock,
 									const char *action, Oid source,

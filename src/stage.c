@@ -3,10 +3,15 @@
  * stage.c
  *	  Reading the source, once, and setting aside what did not change.
  *
- * Each source row is converted to the dimension's types, checked (R19), and put
- * into the store "scd2_staged".  In mode snapshot most rows equal their key's
+ * Each source row, as read.c has converted it, is put into the store
+ * "scd2_staged".  In mode snapshot most rows equal their key's
  * current version: these are found by fingerprint in a key set and only counted.
  * The entries of the set that no row hit are the keys that the snapshot lacks.
+ *
+ * In the other modes the set holds the batch's keys.  If they are many, one scan
+ * of the dimension finds the current versions of them all; if they are few, or
+ * too many for the memory allowed, the resolve statement finds them by index or
+ * by a join that spills.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,60 +19,35 @@
 
 #include "stage.h"
 
-#include "access/table.h"
-#include "access/tableam.h"
 #include "catalog/pg_type.h"
 #include "common/pg_prng.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "badrow.h"
-#include "convert.h"
+#include "fingerprint.h"
 #include "keyset.h"
 #include "plan.h"
 #include "progress.h"
+#include "read.h"
+#include "scan.h"
 #include "spi.h"
-
-/* a fingerprint's columns go into one row_hash of at most this many */
-#define HASH_CHUNK	90
 
 typedef struct StageState
 {
 	DestReceiver pub;
 	Scd2Batch  *batch;
 
-	/* converters, NULL where none is needed; built from the first row's types */
-	bool		ready;
-	Scd2Converter **key_converters;
-	Scd2Converter **attr_converters;
-	Scd2Converter **seq_converters;
-	Oid			effective_type;
-
-	/* the row at hand */
-	Datum	   *values;			/* layout.ncols, plus the spool's three */
+	/* the row at hand: layout.ncols, and room for three hashes */
+	Datum	   *values;
 	bool	   *isnull;
-	bool		converting;		/* an error now is this row's fault */
-	const char *column;			/* being converted */
-	bool		converting_key; /* it is one of K */
-	Datum		converting_value;	/* of a column of K */
-	Oid			converting_type;
-	int64		ord;
+	int64		ord;			/* of the last row */
 
-	/* fingerprint: one hasher a chunk, and one over the chunks */
-	int			nfingerprint;
-	Scd2RowHasher **chunk_hashers;
-	Scd2RowHasher *whole_hasher;
-	Datum	   *fp_values;
-	bool	   *fp_isnull;
+	Scd2Fingerprint *fingerprint;
 
-	/* snapshot */
+	/* the dimension's keys (snapshot) or the batch's (other modes), or NULL */
 	Scd2KeySet *keyset;
 	Scd2RowHasher *key_hasher;
 	Scd2RowHasher *row_hasher;
@@ -128,81 +108,70 @@ prepare_compare(StageState *state)
 }
 
 /*
- * Take all current versions into the key set.
+ * Snapshot: take a current version into the key set.
  */
+static void
+add_version(void *arg, TupleTableSlot *slot, const Datum *keys,
+			const bool *keys_isnull)
+{
+	StageState *state = arg;
+	Scd2Batch  *batch = state->batch;
+	Scd2Dimension *dim = batch->dim;
+	Scd2KeyEntry entry = {0};
+
+	for (int i = 0; i < state->ncompared; i++)
+	{
+		int			attnum = dim->attrs[state->compared[i]].attnum;
+
+		state->cmp_values[i] = slot->tts_values[attnum - 1];
+		state->cmp_isnull[i] = slot->tts_isnull[attnum - 1];
+	}
+	entry.key = scd2_row_hash128(state->key_hasher, keys, keys_isnull,
+								 state->seed);
+	entry.row = scd2_row_hash128(state->row_hasher, state->cmp_values,
+								 state->cmp_isnull, state->seed).low;
+	entry.tid = slot->tts_tid;
+	if (dim->is_deleted_attnum != 0 &&
+		DatumGetBool(slot->tts_values[dim->is_deleted_attnum - 1]))
+		entry.flags |= SCD2_KEY_FLAGGED;
+	else
+		batch->open_keys++;
+	scd2_keyset_add(state->keyset, &entry);
+}
+
 static void
 build_keyset(StageState *state)
 {
-	Scd2Batch  *batch = state->batch;
-	Scd2Dimension *dim = batch->dim;
-	Relation	rel = table_open(dim->relid, NoLock);
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	TableScanDesc scan;
+	Scd2Dimension *dim = state->batch->dim;
 	BlockNumber pages;
 	double		tuples;
-	double		allvisfrac;
-	int			last_attnum = Max(dim->is_current_attnum, dim->is_deleted_attnum);
-	Datum	   *keys = palloc(dim->nkeys * sizeof(Datum));
-	bool	   *keys_isnull = palloc(dim->nkeys * sizeof(bool));
-	Datum	   *attrs = palloc(dim->nattrs * sizeof(Datum));
-	bool	   *attrs_isnull = palloc(dim->nattrs * sizeof(bool));
-	MemoryContext oldcxt;
+	int			last_attnum = dim->is_deleted_attnum;
 
-	for (int i = 0; i < dim->nkeys; i++)
-		last_attnum = Max(last_attnum, dim->keys[i].attnum);
-	for (int i = 0; i < dim->nattrs; i++)
-		last_attnum = Max(last_attnum, dim->attrs[i].attnum);
+	for (int i = 0; i < state->ncompared; i++)
+		last_attnum = Max(last_attnum, dim->attrs[state->compared[i]].attnum);
 
-	table_relation_estimate_size(rel, NULL, &pages, &tuples, &allvisfrac);
+	scd2_dimension_size(dim, &pages, &tuples);
 	state->keyset = scd2_keyset_create(get_hash_memory_limit(), tuples,
-									   batch->cxt);
+									   state->batch->cxt);
 	scd2_progress_phase(SCD2_PHASE_VERSIONS, (int64) tuples);
-
-	/* the scan keeps what it needs in the context it begins in: not the row's */
-	scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
-	oldcxt = MemoryContextSwitchTo(batch->row_cxt);
-	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		Scd2KeyEntry entry = {0};
-
-		CHECK_FOR_INTERRUPTS();
-		slot_getsomeattrs(slot, last_attnum);
-		if (slot->tts_isnull[dim->is_current_attnum - 1] ||
-			!DatumGetBool(slot->tts_values[dim->is_current_attnum - 1]))
-			continue;
-		for (int i = 0; i < dim->nkeys; i++)
-		{
-			keys[i] = slot->tts_values[dim->keys[i].attnum - 1];
-			keys_isnull[i] = slot->tts_isnull[dim->keys[i].attnum - 1];
-		}
-		if (keys_isnull[0])
-			continue;			/* the unknown member */
-		for (int i = 0; i < dim->nattrs; i++)
-		{
-			attrs[i] = slot->tts_values[dim->attrs[i].attnum - 1];
-			attrs_isnull[i] = slot->tts_isnull[dim->attrs[i].attnum - 1];
-		}
-
-		entry.key = scd2_row_hash128(state->key_hasher, keys, keys_isnull,
-									 state->seed);
-		entry.row = hash_compared(state, attrs, attrs_isnull);
-		entry.tid = slot->tts_tid;
-		if (dim->is_deleted_attnum != 0 &&
-			DatumGetBool(slot->tts_values[dim->is_deleted_attnum - 1]))
-			entry.flags |= SCD2_KEY_FLAGGED;
-		else
-			batch->open_keys++;
-		scd2_keyset_add(state->keyset, &entry);
-		scd2_progress_done_add(1);
-		MemoryContextReset(batch->row_cxt);
-	}
-	table_endscan(scan);
-	MemoryContextSwitchTo(oldcxt);
-
-	ExecDropSingleTupleTableSlot(slot);
-	table_close(rel, NoLock);
-
+	scd2_scan_versions(state->batch, last_attnum, add_version, state);
 	state->npartitions = scd2_keyset_finish(state->keyset);
+}
+
+/*
+ * Other modes: note where a key of the batch has its current version.
+ */
+static void
+locate_version(void *arg, TupleTableSlot *slot, const Datum *keys,
+			   const bool *keys_isnull)
+{
+	StageState *state = arg;
+	Scd2Hash128 key = scd2_row_hash128(state->key_hasher, keys, keys_isnull,
+									   state->seed);
+	Scd2KeyEntry *entry = scd2_keyset_lookup(state->keyset, key);
+
+	if (entry != NULL)
+		entry->tid = slot->tts_tid;
 }
 
 /* ----------------------------------------------------------------
@@ -246,101 +215,19 @@ staged_desc(const Scd2Dimension *dim, const Scd2StagedLayout *layout,
 }
 
 /*
- * What a row's fingerprint is made of has to match log_fingerprint and
- * version_columns in plan.c.
+ * Put the hashes of the row at hand behind its columns, for stores that keep
+ * them.
  */
-static int
-collect_fingerprint(StageState *state, Oid *types)
-{
-	Scd2Dimension *dim = state->batch->dim;
-	const Scd2StagedLayout *layout = &state->batch->layout;
-	bool		has_log = OidIsValid(dim->log);
-	bool		deleted = DatumGetBool(state->values[layout->deleted]);
-	int			n = 0;
-
-#define ADD(col, typ) \
-	do { \
-		if (types != NULL) \
-			types[n] = (typ); \
-		else \
-		{ \
-			state->fp_values[n] = state->values[col]; \
-			state->fp_isnull[n] = state->isnull[col]; \
-		} \
-		n++; \
-	} while (0)
-
-	if (has_log)
-	{
-		if (layout->source_time >= 0)
-			ADD(layout->source_time, dim->effective_type);
-		for (int i = 0; i < dim->nseq; i++)
-			ADD(layout->seq + i, dim->seq[i].typid);
-		ADD(layout->deleted, BOOLOID);
-	}
-	for (int i = 0; i < dim->nattrs; i++)
-	{
-		int			scd_type = dim->attrs[i].scd_type;
-
-		if (has_log || scd_type == 2 || scd_type == 6)
-		{
-			ADD(layout->attrs + i, dim->attrs[i].typid);
-			if (types == NULL && deleted)
-				state->fp_isnull[n - 1] = true;
-		}
-	}
-#undef ADD
-	return n;
-}
-
 static void
-prepare_fingerprint(StageState *state)
+set_hashes(StageState *state, Scd2Hash128 key, uint64 row)
 {
-	Scd2Batch  *batch = state->batch;
-	Scd2Dimension *dim = batch->dim;
-	int			most = dim->nattrs + dim->nseq + 2;
-	Oid		   *types = palloc(most * sizeof(Oid));
-	int			nchunks;
+	int			n = state->batch->layout.ncols;
 
-	state->fp_values = palloc(most * sizeof(Datum));
-	state->fp_isnull = palloc(most * sizeof(bool));
-	state->nfingerprint = collect_fingerprint(state, types);
-	nchunks = (state->nfingerprint + HASH_CHUNK - 1) / HASH_CHUNK;
-	state->chunk_hashers = palloc(nchunks * sizeof(Scd2RowHasher *));
-	for (int i = 0; i < nchunks; i++)
-		state->chunk_hashers[i] =
-			scd2_row_hasher(Min(HASH_CHUNK, state->nfingerprint - i * HASH_CHUNK),
-							types + i * HASH_CHUNK, batch->cxt);
-	if (nchunks > 1)
-	{
-		for (int i = 0; i < nchunks; i++)
-			types[i] = BYTEAOID;
-		state->whole_hasher = scd2_row_hasher(nchunks, types, batch->cxt);
-	}
-}
-
-static void
-set_fingerprint(StageState *state)
-{
-	const Scd2StagedLayout *layout = &state->batch->layout;
-	Datum		hash = (Datum) 0;
-	Datum		parts[MaxTupleAttributeNumber / HASH_CHUNK + 1];
-	bool		parts_isnull[MaxTupleAttributeNumber / HASH_CHUNK + 1] = {0};
-	int			nchunks;
-
-	if (scd2_compares_state(state->batch->dim) || state->nfingerprint == 0)
-		return;
-
-	collect_fingerprint(state, NULL);
-	nchunks = (state->nfingerprint + HASH_CHUNK - 1) / HASH_CHUNK;
-	for (int i = 0; i < nchunks; i++)
-		hash = parts[i] = scd2_row_hash_bytea(state->chunk_hashers[i],
-											  state->fp_values + i * HASH_CHUNK,
-											  state->fp_isnull + i * HASH_CHUNK);
-	if (nchunks > 1)
-		hash = scd2_row_hash_bytea(state->whole_hasher, parts, parts_isnull);
-	state->values[layout->fingerprint] = hash;
-	state->isnull[layout->fingerprint] = false;
+	state->values[n] = Int64GetDatum((int64) key.low);
+	state->values[n + 1] = Int64GetDatum((int64) key.high);
+	state->values[n + 2] = Int64GetDatum((int64) row);
+	for (int i = 0; i < 3; i++)
+		state->isnull[n + i] = false;
 }
 
 /*
@@ -349,7 +236,14 @@ set_fingerprint(StageState *state)
 static void
 stage_row(StageState *state)
 {
-	set_fingerprint(state);
+	if (state->fingerprint != NULL)
+	{
+		int			col = state->batch->layout.fingerprint;
+
+		state->values[col] = scd2_fingerprint(state->fingerprint, state->values,
+											  state->isnull);
+		state->isnull[col] = false;
+	}
 	scd2_store_put(&state->batch->staged, state->values, state->isnull);
 }
 
@@ -399,14 +293,22 @@ probe_row(StageState *state, Scd2Hash128 key, uint64 row)
 	const Scd2StagedLayout *layout = &batch->layout;
 	Scd2KeyEntry *entry = scd2_keyset_lookup(state->keyset, key);
 	bool		deleted = DatumGetBool(state->values[layout->deleted]);
-	Scd2Time	e = scd2_period_to_time(batch->dim, state->values[layout->e]);
+	Scd2Time	e;
 
+	if (state->isnull[layout->deleted])
+	{
+		/* rejected; it only keeps its key from being absent */
+		if (entry != NULL)
+			entry->flags |= SCD2_KEY_SEEN;
+		return;
+	}
 	if (entry == NULL)
 	{
 		stage_row(state);
 		return;
 	}
 
+	e = scd2_period_to_time(batch->dim, state->values[layout->e]);
 	if (!deleted && entry->row == row && !(entry->flags & SCD2_KEY_FLAGGED) &&
 		!(entry->flags & SCD2_KEY_STAGED) &&
 		(!(entry->flags & SCD2_KEY_SEEN) || entry->time == e))
@@ -488,364 +390,181 @@ probe_spools(StageState *state)
 }
 
 /* ----------------------------------------------------------------
- * Reading the source
+ * What becomes of a source row
  * ----------------------------------------------------------------
  */
 
-/*
- * The row at hand is bad; "reason" says why.
- */
-static void
-reject(StageState *state, int sqlstate, const char *reason)
+static Scd2Hash128
+hash_key(StageState *state)
 {
 	const Scd2StagedLayout *layout = &state->batch->layout;
 
-	scd2_bad_row(state->batch, sqlstate, reason,
-				 &state->values[layout->keys], &state->isnull[layout->keys],
-				 &state->values[layout->attrs], &state->isnull[layout->attrs]);
+	return scd2_row_hash128(state->key_hasher, &state->values[layout->keys],
+							&state->isnull[layout->keys], state->seed);
 }
 
-static Scd2Converter **
-make_converters(Scd2Batch *batch, TupleDesc source, int offset, int n,
-				const Oid *types, const int32 *typmods, const Oid *collations)
-{
-	Scd2Converter **converters = palloc0(n * sizeof(Scd2Converter *));
-
-	for (int i = 0; i < n; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(source, offset + i);
-
-		converters[i] = scd2_converter(att->atttypid, att->atttypmod,
-									   types[i], typmods[i], collations[i],
-									   NameStr(att->attname), batch->cxt);
-	}
-	return converters;
-}
-
+/*
+ * Modes other than snapshot: stage the row at hand, and note its key while the
+ * set has room.
+ */
 static void
-stage_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
+stage_keyed_row(StageState *state)
 {
-	StageState *state = (StageState *) self;
-	Scd2Batch  *batch = state->batch;
-	Scd2Dimension *dim = batch->dim;
-	MemoryContext oldcxt = MemoryContextSwitchTo(batch->cxt);
-	int			most = Max(Max(dim->nkeys, dim->nattrs), dim->nseq) + 1;
-	Oid		   *types = palloc(most * sizeof(Oid));
-	int32	   *typmods = palloc(most * sizeof(int32));
-	Oid		   *collations = palloc(most * sizeof(Oid));
-	int			offset = 0;
+	Scd2Hash128 key = hash_key(state);
 
-#define MAKE(member, array, n) \
-	for (int i = 0; i < (n); i++) \
-	{ \
-		types[i] = (array)[i].typid; \
-		typmods[i] = (array)[i].typmod; \
-		collations[i] = (array)[i].collation; \
-	} \
-	state->member = make_converters(batch, typeinfo, offset, (n), \
-									types, typmods, collations); \
-	offset += (n)
+	set_hashes(state, key, 0);
+	stage_row(state);
 
-	MAKE(key_converters, dim->keys, dim->nkeys);
-	MAKE(attr_converters, dim->attrs, dim->nattrs);
-	if (dim->effective_at != NULL)
-		state->effective_type = TupleDescAttr(typeinfo, offset++)->atttypid;
-	MAKE(seq_converters, dim->seq, dim->nseq);
-#undef MAKE
+	if (state->keyset != NULL &&
+		scd2_keyset_lookup(state->keyset, key) == NULL)
+	{
+		Scd2KeyEntry entry = {0};
 
-	MemoryContextSwitchTo(oldcxt);
+		if (scd2_keyset_is_full(state->keyset))
+		{
+			scd2_keyset_free(state->keyset);
+			state->keyset = NULL;
+			return;
+		}
+		entry.key = key;
+		ItemPointerSetInvalid(&entry.tid);
+		scd2_keyset_add(state->keyset, &entry);
+	}
 }
 
 /*
- * Convert one group of columns into values[into...]; false when "required" and
- * one is null.
+ * Snapshot: a partition's rows wait for its versions to be in memory.
  */
-static bool
-convert_columns(StageState *state, TupleTableSlot *slot, int from, int n,
-				Scd2Converter **converters, int into, const char *required)
-{
-	bool		complete = true;
-
-	for (int i = 0; i < n; i++)
-	{
-		Datum		value = slot->tts_values[from + i];
-		bool		isnull = slot->tts_isnull[from + i];
-
-		if (converters[i] != NULL)
-		{
-			state->column = NameStr(TupleDescAttr(slot->tts_tupleDescriptor,
-												  from + i)->attname);
-			state->converting_key = into == state->batch->layout.keys;
-			state->converting_value = value;
-			state->converting_type =
-				TupleDescAttr(slot->tts_tupleDescriptor, from + i)->atttypid;
-			state->converting = true;
-			value = scd2_convert(converters[i], value, &isnull);
-			state->converting = false;
-		}
-		state->values[into + i] = value;
-		state->isnull[into + i] = isnull;
-		if (isnull && required != NULL && complete)
-		{
-			complete = false;
-			state->column = NameStr(TupleDescAttr(slot->tts_tupleDescriptor,
-												  from + i)->attname);
-		}
-	}
-	return complete;
-}
-
-/*
- * Set E, and the source's own time, from the column "col"; false if the row was
- * rejected.
- */
-static bool
-convert_time(StageState *state, TupleTableSlot *slot, int col)
-{
-	Scd2Batch  *batch = state->batch;
-	Scd2Dimension *dim = batch->dim;
-	const Scd2StagedLayout *layout = &batch->layout;
-	Datum		value = slot->tts_values[col];
-	Datum		e;
-	Scd2Time	t;
-
-	if (slot->tts_isnull[col])
-	{
-		reject(state, ERRCODE_NOT_NULL_VIOLATION,
-			   psprintf("column \"%s\" is null", dim->effective_at));
-		return false;
-	}
-	if (!scd2_time_is_finite(value, state->effective_type))
-	{
-		reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
-			   psprintf("column \"%s\" is not finite", dim->effective_at));
-		return false;
-	}
-
-	state->column = dim->effective_at;
-	state->converting_key = false;
-	state->converting = true;
-	e = scd2_to_period(dim, value, state->effective_type);
-	state->converting = false;
-
-	t = scd2_period_to_time(dim, e);
-	if (!scd2_time_is_finite(e, dim->period_type) ||
-		(!dim->open_end_is_null && t >= scd2_period_to_time(dim, dim->open_end)))
-	{
-		reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
-			   psprintf("column \"%s\" is at or past open_end", dim->effective_at));
-		return false;
-	}
-	if (dim->has_initial &&
-		t < scd2_period_to_time(dim, dim->initial_valid_from))
-	{
-		reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
-			   psprintf("column \"%s\" is before initial_valid_from",
-						dim->effective_at));
-		return false;
-	}
-
-	state->values[layout->e] = e;
-	state->isnull[layout->e] = false;
-	if (layout->source_time >= 0)
-	{
-		state->values[layout->source_time] = value;
-		state->isnull[layout->source_time] = false;
-	}
-	return true;
-}
-
 static void
 spool_row(StageState *state, Scd2Hash128 key, uint64 row)
 {
-	const Scd2StagedLayout *layout = &state->batch->layout;
 	int			p = scd2_keyset_partition(state->keyset, key);
 
-	state->values[layout->ncols] = Int64GetDatum((int64) key.low);
-	state->values[layout->ncols + 1] = Int64GetDatum((int64) key.high);
-	state->values[layout->ncols + 2] = Int64GetDatum((int64) row);
-	for (int i = 0; i < 3; i++)
-		state->isnull[layout->ncols + i] = false;
+	set_hashes(state, key, row);
 	scd2_store_put(&state->spools[p], state->values, state->isnull);
 }
 
-static void
-stage_source_row(StageState *state, TupleTableSlot *slot)
-{
-	Scd2Batch  *batch = state->batch;
-	Scd2Dimension *dim = batch->dim;
-	const Scd2StagedLayout *layout = &batch->layout;
-	int			attrs_from = dim->nkeys;
-	int			time_from = attrs_from + dim->nattrs;
-	int			seq_from = time_from + (dim->effective_at != NULL ? 1 : 0);
-	int			deleted_from = seq_from + dim->nseq;
-	bool		deleted = DatumGetBool(slot->tts_values[deleted_from]);
-	bool		good;
-
-	memset(state->isnull, true, layout->ncols * sizeof(bool));
-	state->values[layout->ord] = Int64GetDatum(++state->ord);
-	state->isnull[layout->ord] = false;
-	state->values[layout->deleted] = BoolGetDatum(deleted);
-	state->isnull[layout->deleted] = false;
-	state->values[layout->absent] = BoolGetDatum(false);
-	state->isnull[layout->absent] = false;
-	state->values[layout->as_current] = BoolGetDatum(false);
-	state->isnull[layout->as_current] = false;
-
-	good = convert_columns(state, slot, 0, dim->nkeys, state->key_converters,
-						   layout->keys, "key");
-	if (!good)
-	{
-		reject(state, ERRCODE_NOT_NULL_VIOLATION,
-			   psprintf("column \"%s\" is null", state->column));
-		return;
-	}
-
-	/* a delete has no attributes (R5), whatever its row holds */
-	if (!deleted)
-		convert_columns(state, slot, attrs_from, dim->nattrs,
-						state->attr_converters, layout->attrs, NULL);
-
-	if (dim->effective_at == NULL)
-	{
-		state->values[layout->e] = batch->batch_e;
-		state->isnull[layout->e] = false;
-		if (layout->source_time >= 0)
-		{
-			state->values[layout->source_time] = TimestampTzGetDatum(batch->batch_time);
-			state->isnull[layout->source_time] = false;
-		}
-	}
-	else if (!convert_time(state, slot, time_from))
-		return;
-
-	if (!convert_columns(state, slot, seq_from, dim->nseq,
-						 state->seq_converters, layout->seq, "sequence"))
-	{
-		reject(state, ERRCODE_NOT_NULL_VIOLATION,
-			   psprintf("column \"%s\" is null", state->column));
-		return;
-	}
-
-	if (state->keyset == NULL)
-		stage_row(state);
-	else
-	{
-		Scd2Hash128 key = scd2_row_hash128(state->key_hasher,
-										   &state->values[layout->keys],
-										   &state->isnull[layout->keys],
-										   state->seed);
-		uint64		row = deleted ? 0 :
-			hash_compared(state, &state->values[layout->attrs],
-						  &state->isnull[layout->attrs]);
-
-		if (state->npartitions == 1)
-			probe_row(state, key, row);
-		else
-			spool_row(state, key, row);
-	}
-}
-
-static bool
-stage_receive(TupleTableSlot *slot, DestReceiver *self)
-{
-	StageState *state = (StageState *) self;
-	MemoryContext oldcxt = MemoryContextSwitchTo(state->batch->row_cxt);
-
-	CHECK_FOR_INTERRUPTS();
-	state->batch->counts.rows_read++;
-	slot_getallattrs(slot);
-	stage_source_row(state, slot);
-	scd2_progress_done_add(1);
-	MemoryContextSwitchTo(oldcxt);
-	MemoryContextReset(state->batch->row_cxt);
-	return true;
-}
-
-static void
-stage_shutdown(DestReceiver *self)
-{
-}
-
-static void
-stage_destroy(DestReceiver *self)
-{
-}
-
-static char *
-value_text(Datum value, Oid type)
-{
-	Oid			output;
-	bool		is_varlena;
-
-	getTypeOutputInfo(type, &output, &is_varlena);
-	return OidOutputFunctionCall(output, value);
-}
-
 /*
- * An error while a value was converted: say which row it is in.
+ * Takes each row of the source as read.c has converted it.  Of a rejected row
+ * only the key counts: a snapshot does not lack it (R19).
  */
 static void
-rethrow_conversion(StageState *state)
+stage_source_row(void *arg, Datum *values, bool *isnull, bool rejected)
 {
+	StageState *state = arg;
 	Scd2Batch  *batch = state->batch;
-	ErrorData  *error;
+	const Scd2StagedLayout *layout = &batch->layout;
+	bool		deleted = DatumGetBool(values[layout->deleted]);
+	Scd2Hash128 key;
+	uint64		row;
 
-	if (!state->converting)
-		PG_RE_THROW();
+	state->values = values;
+	state->isnull = isnull;
+	if (batch->dim->mode != SCD2_MODE_SNAPSHOT)
+	{
+		if (!rejected)
+			stage_keyed_row(state);
+		return;
+	}
 
-	MemoryContextSwitchTo(batch->cxt);
-	error = CopyErrorData();
-	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION &&
-		ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
-		PG_RE_THROW();
-	FlushErrorState();
-
-	ereport(ERROR,
-			(errcode(error->sqlerrcode),
-			 errmsg("source \"%s\" has a row that dimension \"%s\" cannot take: %s",
-					batch->source_label, batch->dim->label, error->message),
-			 state->converting_key ?
-			 errdetail("Column \"%s\" of its key is %s, which does not convert.",
-					   state->column,
-					   value_text(state->converting_value,
-								  state->converting_type)) :
-			 errdetail("Key %s: column \"%s\" does not convert.",
-					   scd2_key_text(batch->dim,
-									 &state->values[batch->layout.keys],
-									 &state->isnull[batch->layout.keys]),
-					   state->column),
-			 errhint("Nothing was written. Correct the row in the source, or leave it out.")));
+	key = hash_key(state);
+	row = deleted || rejected ? 0 :
+		hash_compared(state, &values[layout->attrs], &isnull[layout->attrs]);
+	isnull[layout->deleted] = rejected;
+	if (state->npartitions == 1)
+		probe_row(state, key, row);
+	else
+		spool_row(state, key, row);
 }
 
 static void
 read_source(StageState *state)
 {
-	Scd2Batch  *batch = state->batch;
-
-	state->pub.receiveSlot = stage_receive;
-	state->pub.rStartup = stage_startup;
-	state->pub.rShutdown = stage_shutdown;
-	state->pub.rDestroy = stage_destroy;
-	state->pub.mydest = DestNone;
-
 	scd2_progress_phase(SCD2_PHASE_SOURCE, 0);
-	PG_TRY();
+	state->ord = scd2_read_source(state->batch, stage_source_row, state);
+}
+
+/* ----------------------------------------------------------------
+ * Where the batch's keys have their current versions
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * Give each staged row the tid of its key's current version.
+ */
+static void
+set_tids(StageState *state)
+{
+	Scd2Batch  *batch = state->batch;
+	const Scd2StagedLayout *layout = &batch->layout;
+	Scd2Store	found;
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(batch->staged.desc,
+													&TTSOpsMinimalTuple);
+
+	scd2_store_begin(batch, &found, batch->staged.name,
+					 staged_desc(batch->dim, layout, 0));
+	while (tuplestore_gettupleslot(batch->staged.store, true, false, slot))
 	{
-		scd2_spi_stream("read", scd2_plan_read(batch->dim, batch->source),
-						0, NULL, NULL, NULL, true, (DestReceiver *) state);
+		Scd2Hash128 key;
+		Scd2KeyEntry *entry;
+
+		CHECK_FOR_INTERRUPTS();
+		slot_getallattrs(slot);
+		key.low = (uint64) DatumGetInt64(slot->tts_values[layout->ncols]);
+		key.high = (uint64) DatumGetInt64(slot->tts_values[layout->ncols + 1]);
+		entry = scd2_keyset_lookup(state->keyset, key);
+		if (ItemPointerIsValid(&entry->tid))
+		{
+			slot->tts_values[layout->tid] = PointerGetDatum(&entry->tid);
+			slot->tts_isnull[layout->tid] = false;
+		}
+		scd2_store_put(&found, slot->tts_values, slot->tts_isnull);
 	}
-	PG_CATCH();
-	{
-		rethrow_conversion(state);
-	}
-	PG_END_TRY();
+	ExecDropSingleTupleTableSlot(slot);
+	scd2_store_end(&batch->staged);
+	batch->staged = found;
+}
+
+/*
+ * One scan of the dimension costs less than a probe of its index for each key
+ * when there are more keys than half its pages: a probe touches an index leaf
+ * and the version's page, and both in no order.
+ */
+static void
+locate_versions(StageState *state)
+{
+	Scd2Batch  *batch = state->batch;
+	BlockNumber pages;
+	double		tuples;
+	uint32		nentries;
+
+	if (state->keyset == NULL || !batch->has_versions)
+		return;
+	(void) scd2_keyset_entries(state->keyset, &nentries);
+	scd2_dimension_size(batch->dim, &pages, &tuples);
+	if (nentries < pages / 2)
+		return;
+
+	scd2_progress_phase(SCD2_PHASE_VERSIONS, (int64) tuples);
+	scd2_scan_versions(batch, 0, locate_version, state);
+	set_tids(state);
+	batch->staged_by_tid = true;
 }
 
 /* ----------------------------------------------------------------
  * Keys that a snapshot lacks
  * ----------------------------------------------------------------
  */
+
+static void
+absent_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
+{
+}
+
+static void
+absent_shutdown(DestReceiver *self)
+{
+}
 
 /* Stages what the "absent" statement returns: ctid, K. */
 static bool
@@ -887,11 +606,6 @@ absent_receive(TupleTableSlot *slot, DestReceiver *self)
 }
 
 static void
-absent_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
-{
-}
-
-static void
 stage_absent(StageState *state)
 {
 	Scd2Batch  *batch = state->batch;
@@ -900,6 +614,9 @@ stage_absent(StageState *state)
 	{
 		state->pub.receiveSlot = absent_receive;
 		state->pub.rStartup = absent_startup;
+		state->pub.rShutdown = absent_shutdown;
+		state->pub.rDestroy = absent_shutdown;
+		state->pub.mydest = DestNone;
 		scd2_spi_register("scd2_absent", batch->absent.desc,
 						  batch->absent.store, (double) batch->absent.ntuples);
 		scd2_spi_tid_join(true);
@@ -923,6 +640,64 @@ stage_absent(StageState *state)
 }
 
 /*
+ * One tuplestore a partition for the source's rows; together they take one
+ * work_mem.
+ */
+static void
+begin_spools(StageState *state)
+{
+	int			kbytes = Max(64, work_mem / state->npartitions);
+	TupleDesc	desc = staged_desc(state->batch->dim, &state->batch->layout, 3);
+
+	state->spools = palloc0(state->npartitions * sizeof(Scd2Store));
+	for (int i = 0; i < state->npartitions; i++)
+	{
+		state->spools[i].desc = desc;
+		state->spools[i].store = tuplestore_begin_heap(false, false, kbytes);
+	}
+}
+
+static void
+stage_snapshot(StageState *state)
+{
+	Scd2Batch  *batch = state->batch;
+	TupleDesc	desc = CreateTemplateTupleDesc(1);
+
+	scd2_desc_column(desc, 1, "scd2_tid", TIDOID, -1, InvalidOid);
+	scd2_store_begin(batch, &batch->absent, "scd2_absent", desc);
+	scd2_store_begin(batch, &batch->staged, "scd2_staged",
+					 staged_desc(batch->dim, &batch->layout, 0));
+	batch->staged_by_tid = true;
+
+	build_keyset(state);
+	if (state->npartitions > 1)
+		begin_spools(state);
+	read_source(state);
+	if (state->npartitions > 1)
+		probe_spools(state);
+	else
+		collect_absent(state);
+	scd2_keyset_free(state->keyset);
+	stage_absent(state);
+}
+
+static void
+stage_changes(StageState *state)
+{
+	Scd2Batch  *batch = state->batch;
+
+	scd2_store_begin(batch, &batch->staged, "scd2_staged",
+					 staged_desc(batch->dim, &batch->layout, 3));
+	if (batch->has_versions)
+		state->keyset = scd2_keyset_create(get_hash_memory_limit(), 0,
+										   batch->cxt);
+	read_source(state);
+	locate_versions(state);
+	if (state->keyset != NULL)
+		scd2_keyset_free(state->keyset);
+}
+
+/*
  * Read the source into batch->staged; see stage.h.
  */
 void
@@ -930,52 +705,21 @@ scd2_stage(Scd2Batch *batch)
 {
 	MemoryContext oldcxt = MemoryContextSwitchTo(batch->cxt);
 	StageState *state = palloc0(sizeof(StageState));
-	Scd2Dimension *dim = batch->dim;
 	const Scd2StagedLayout *layout = &batch->layout;
 
 	state->batch = batch;
 	state->values = palloc0((layout->ncols + 3) * sizeof(Datum));
 	state->isnull = palloc0((layout->ncols + 3) * sizeof(bool));
-	scd2_store_begin(batch, &batch->staged, "scd2_staged",
-					 staged_desc(dim, layout, 0));
-	prepare_fingerprint(state);
-	batch->staged_may_repeat = true;
+	state->fingerprint = scd2_fingerprint_create(batch);
+	prepare_compare(state);
 
-	if (dim->mode == SCD2_MODE_SNAPSHOT)
-	{
-		TupleDesc	desc = CreateTemplateTupleDesc(1);
-
-		scd2_desc_column(desc, 1, "scd2_tid", TIDOID, -1, InvalidOid);
-		scd2_store_begin(batch, &batch->absent, "scd2_absent", desc);
-		prepare_compare(state);
-		build_keyset(state);
-		if (state->npartitions > 1)
-		{
-			/* all spools together take one work_mem */
-			int			kbytes = Max(64, work_mem / state->npartitions);
-
-			state->spools = palloc0(state->npartitions * sizeof(Scd2Store));
-			desc = staged_desc(dim, layout, 3);
-			for (int i = 0; i < state->npartitions; i++)
-			{
-				state->spools[i].desc = desc;
-				state->spools[i].store = tuplestore_begin_heap(false, false,
-															   kbytes);
-			}
-		}
-	}
-
-	read_source(state);
-
-	if (state->keyset != NULL)
-	{
-		if (state->npartitions > 1)
-			probe_spools(state);
-		else
-			collect_absent(state);
-		scd2_keyset_free(state->keyset);
-		stage_absent(state);
-	}
+	batch->has_versions =
+		scd2_spi_read("has versions", scd2_plan_has_versions(batch->dim),
+					  0, NULL, NULL, NULL) > 0;
+	if (batch->dim->mode == SCD2_MODE_SNAPSHOT)
+		stage_snapshot(state);
+	else
+		stage_changes(state);
 
 	MemoryContextSwitchTo(oldcxt);
 }

@@ -118,11 +118,12 @@ BEGIN
 END $$;
 
 -- Everything, after a batch.
-CREATE FUNCTION oracle.differs(of_dim text) RETURNS SETOF text LANGUAGE sql AS $$
-	SELECT oracle.dimension_differs(of_dim)
-	UNION ALL
-	SELECT oracle.log_differs(of_dim)
-	UNION ALL
-	SELECT 'scd2.check: ' || c::text
-	FROM oracle.target t, scd2.check(t.relation::regclass) AS c WHERE t.dim = of_dim
-$$;
+CREATE FUNCTION oracle.differs(of_dim text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY SELECT oracle.dimension_differs(of_dim);
+	RETURN QUERY SELECT oracle.log_differs(of_dim);
+	IF to_regprocedure('scd2.check(regclass)') IS NOT NULL THEN
+		RETURN QUERY EXECUTE format('SELECT ''scd2.check: '' || c::text FROM scd2.check(%L) AS c',
+			(SELECT relation FROM oracle.target WHERE dim = of_dim));
+	END IF;
+END $$;

@@ -332,6 +332,11 @@ BEGIN
 			RAISE 'oracle: a key comes twice';
 		END IF;
 	END IF;
+	-- R7: ignored deletes are dropped; they count for nothing, so they do not
+	-- hide an earlier row of their key either.
+	IF d.on_delete = 'ignore' THEN
+		DELETE FROM batch WHERE deleted;
+	END IF;
 	IF d.on_duplicate = 'latest' THEN
 		DELETE FROM batch b USING batch l
 		WHERE l.k = b.k AND (b.e < l.e OR b.e IS NOT DISTINCT FROM l.e
@@ -354,10 +359,6 @@ BEGIN
 		-- batch's time, else with the last.  So that the last load of an
 		-- instant stands, all are ordered by run; S only orders rows of one
 		-- batch, the last of a key is what the batch says of it.
-		IF d.on_delete = 'ignore' THEN
-			DELETE FROM batch WHERE deleted AND EXISTS (
-				SELECT FROM batch l WHERE l.k = batch.k AND NOT l.deleted);
-		END IF;
 		DELETE FROM batch b USING batch l WHERE d.effective_at IS NULL
 			AND l.k = b.k AND b.s < l.s;
 
@@ -423,6 +424,6 @@ END $$;
 CREATE FUNCTION oracle.in_scope(vals jsonb, scope text) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
 	SELECT scope IS NULL
-		OR vals ->> btrim(split_part(scope, '=', 1))
+		OR vals ->> replace(btrim(split_part(scope, '=', 1), ' "'), '""', '"')
 		   = btrim(split_part(scope, '=', 2), $q$ '$q$)
 $$;

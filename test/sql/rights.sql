@@ -181,6 +181,67 @@ DROP TABLE ri.dim_e_log;
 RESET search_path;
 RESET ROLE;
 
+-- a superuser who calls never runs the owner's expressions, views and triggers as himself
+CREATE TABLE ri.loot (who name, place text);
+CREATE SCHEMA ri_trap AUTHORIZATION regress_ri_owner;
+SET ROLE regress_ri_owner;
+CREATE FUNCTION ri_trap.act(place text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    BEGIN
+        EXECUTE 'RESET ROLE';
+    EXCEPTION WHEN OTHERS THEN NULL;
+    END;
+    BEGIN
+        EXECUTE 'SET SESSION AUTHORIZATION DEFAULT';
+    EXCEPTION WHEN OTHERS THEN NULL;
+    END;
+    BEGIN
+        INSERT INTO ri.loot VALUES (current_user, place);
+    EXCEPTION WHEN insufficient_privilege THEN RAISE NOTICE '%: % may not', place, current_user;
+    END;
+    RETURN false;
+END
+$$;
+CREATE FUNCTION ri_trap.tg() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM ri_trap.act('trigger'); RETURN NEW; END $$;
+CREATE VIEW ri_trap.src AS SELECT id, v, ri_trap.act('view') AS trap FROM ri.src;
+CREATE DOMAIN ri_trap.dom AS text CHECK (NOT ri_trap.act('domain'));
+CREATE TYPE ri_trap.comp AS (d ri_trap.dom);
+CREATE TABLE ri_trap.typed (id int, v ri_trap.comp);
+SELECT scd2.create_dimension('ri_trap.dim', 'ri_trap.src', '{id}', delete_when => 'ri_trap.act(''delete_when'')');
+CREATE TRIGGER tg BEFORE INSERT OR UPDATE ON ri_trap.dim FOR EACH ROW EXECUTE FUNCTION ri_trap.tg();
+CREATE TRIGGER tg BEFORE INSERT ON ri_trap.dim_log FOR EACH ROW EXECUTE FUNCTION ri_trap.tg();
+SELECT scd2.create_dimension('ri_trap.kept', 'ri_trap.src', '{id}');
+SELECT scd2.drop_dimension('ri_trap.kept');
+CREATE TRIGGER tg BEFORE INSERT ON ri_trap.kept FOR EACH ROW EXECUTE FUNCTION ri_trap.tg();
+CREATE TRIGGER st BEFORE INSERT ON ri_trap.kept FOR EACH STATEMENT EXECUTE FUNCTION ri_trap.tg();
+DELETE FROM ri_trap.kept;
+SELECT scd2.create_dimension('ri_trap.kept2', 'ri_trap.typed', '{id}', type2 => '{}');
+SELECT scd2.drop_dimension('ri_trap.kept2');
+RESET ROLE;
+CALL scd2.apply('ri_trap.dim');
+SELECT count(*) FROM scd2.preview('ri_trap.dim');
+SELECT scd2.create_dimension('ri_trap.kept', 'ri_trap.src', '{id}');
+SELECT scd2.create_dimension('ri_trap.kept2', 'ri_trap.typed', '{id}', type2 => '{}', delete_when => 'v = ''(x)''::ri_trap.comp');
+SELECT scd2.drop_dimension('ri_trap.dim', keep_table => false);
+SELECT * FROM ri.loot;
+
+-- row security on a source raises: it never makes rows look absent
+CREATE TABLE ri.hidden (id int, v text);
+INSERT INTO ri.hidden VALUES (1, 'a'), (2, 'b');
+GRANT SELECT ON ri.hidden TO regress_ri_owner;
+SET ROLE regress_ri_owner;
+SELECT scd2.create_dimension('ri.dim_rls', 'ri.hidden', '{id}', mode => 'snapshot');
+CALL scd2.apply('ri.dim_rls');
+RESET ROLE;
+ALTER TABLE ri.hidden ENABLE ROW LEVEL SECURITY;
+CREATE POLICY one ON ri.hidden FOR SELECT USING (id = 1);
+SET ROLE regress_ri_owner;
+SELECT count(*) FROM ri.hidden;
+CALL scd2.apply('ri.dim_rls');
+SELECT count(*) FROM ri.dim_rls_current;
+SELECT scd2.drop_dimension('ri.dim_rls', keep_table => false);
+RESET ROLE;
+
 -- event triggers act for whoever does the DDL
 SET ROLE regress_ri_owner;
 ALTER TABLE ri.dim_o RENAME TO dim_p;
@@ -192,7 +253,7 @@ SELECT count(*) FROM scd2.dimensions;
 RESET ROLE;
 
 SET client_min_messages = warning;
-DROP SCHEMA ri, ri_evil CASCADE;
+DROP SCHEMA ri, ri_evil, ri_trap CASCADE;
 DROP OWNED BY regress_ri_owner, regress_ri_team, regress_ri_member, regress_ri_noinherit, regress_ri_reader, regress_ri_column,
     regress_ri_stranger;
 DROP ROLE regress_ri_owner, regress_ri_team, regress_ri_member, regress_ri_noinherit, regress_ri_reader, regress_ri_column,

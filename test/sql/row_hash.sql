@@ -322,6 +322,30 @@ RESET timezone;
 RESET quote_all_identifiers;
 SET search_path = row_hash, public;
 
+-- base types from outside pg_catalog go by their output, whatever they call
+-- equal, and their output by the pinned settings
+SET client_min_messages = warning;
+CREATE TYPE word;
+CREATE FUNCTION word_in(cstring) RETURNS word LANGUAGE internal IMMUTABLE STRICT AS 'textin';
+CREATE FUNCTION word_out(word) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'textout';
+CREATE TYPE word (INPUT = word_in, OUTPUT = word_out, LIKE = text);
+CREATE TYPE instant;
+CREATE FUNCTION instant_in(cstring, oid, int) RETURNS instant LANGUAGE internal STABLE STRICT AS 'timestamptz_in';
+CREATE FUNCTION instant_out(instant) RETURNS cstring LANGUAGE internal STABLE STRICT AS 'timestamptz_out';
+CREATE TYPE instant (INPUT = instant_in, OUTPUT = instant_out, LIKE = timestamptz);
+RESET client_min_messages;
+SELECT scd2.row_hash('a'::word) = scd2.row_hash('A'::word) AS word,
+       scd2.row_hash('1'::word) = scd2.row_hash('1'::json) AS output,
+       scd2.row_hash('{1,2}'::word[]) = scd2.row_hash(ARRAY['1'::json, '2']) AS elements,
+       scd2.surrogate_key('1'::word) = scd2.surrogate_key('1') AS key;
+CREATE TABLE instants AS SELECT '2026-06-12 00:00+00'::instant AS i;
+SET timezone = 'Asia/Tokyo';
+SET datestyle = 'Postgres';
+SELECT scd2.row_hash(i) = scd2.row_hash('2026-06-12 00:00:00+00'::word) AS output,
+       scd2.surrogate_key(i) = scd2.surrogate_key('2026-06-12 00:00:00+00') AS key FROM instants;
+RESET timezone;
+RESET datestyle;
+
 --
 -- R12: enums go by their label, not their OID; renamed, it is another value
 --

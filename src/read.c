@@ -1,0 +1,359 @@
+/*-------------------------------------------------------------------------
+ *
+ * read.c
+ *	  Reading the source, once: its rows in the dimension's types, and checked.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "read.h"
+
+#include "miscadmin.h"
+#include "tcop/dest.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "badrow.h"
+#include "convert.h"
+#include "plan.h"
+#include "progress.h"
+#include "spi.h"
+
+typedef struct ReadState
+{
+	DestReceiver pub;
+	Scd2Batch  *batch;
+	Scd2RowCallback callback;
+	void	   *arg;
+
+	/* NULL where values need no conversion */
+	Scd2Converter **key_converters;
+	Scd2Converter **attr_converters;
+	Scd2Converter **seq_converters;
+	Oid			effective_type;
+
+	/* the row at hand */
+	Datum	   *values;			/* layout.ncols, and room for three more */
+	bool	   *isnull;
+	bool		converting;		/* an error now is this row's fault */
+	const char *column;			/* being converted */
+	int64		ord;
+} ReadState;
+
+/*
+ * The row at hand is bad; "reason" says why.
+ */
+static void
+reject(ReadState *state, int sqlstate, const char *reason)
+{
+	const Scd2StagedLayout *layout = &state->batch->layout;
+
+	scd2_bad_row(state->batch, sqlstate, reason,
+				 &state->values[layout->keys], &state->isnull[layout->keys],
+				 &state->values[layout->attrs], &state->isnull[layout->attrs]);
+	for (int i = 0; i < state->batch->dim->nkeys; i++)
+		if (state->isnull[layout->keys + i])
+			return;
+	state->callback(state->arg, state->values, state->isnull, true);
+}
+
+static Scd2Converter **
+make_converters(Scd2Batch *batch, TupleDesc source, int offset, int n,
+				const Oid *types, const int32 *typmods, const Oid *collations)
+{
+	Scd2Converter **converters = palloc0(n * sizeof(Scd2Converter *));
+
+	for (int i = 0; i < n; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(source, offset + i);
+
+		converters[i] = scd2_converter(att->atttypid, att->atttypmod,
+									   types[i], typmods[i], collations[i],
+									   NameStr(att->attname), batch->cxt);
+	}
+	return converters;
+}
+
+static void
+read_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
+{
+	ReadState *state = (ReadState *) self;
+	Scd2Batch  *batch = state->batch;
+	Scd2Dimension *dim = batch->dim;
+	MemoryContext oldcxt = MemoryContextSwitchTo(batch->cxt);
+	int			most = Max(Max(dim->nkeys, dim->nattrs), dim->nseq) + 1;
+	Oid		   *types = palloc(most * sizeof(Oid));
+	int32	   *typmods = palloc(most * sizeof(int32));
+	Oid		   *collations = palloc(most * sizeof(Oid));
+	int			offset = 0;
+
+#define MAKE(member, array, n) \
+	for (int i = 0; i < (n); i++) \
+	{ \
+		types[i] = (array)[i].typid; \
+		typmods[i] = (array)[i].typmod; \
+		collations[i] = (array)[i].collation; \
+	} \
+	state->member = make_converters(batch, typeinfo, offset, (n), \
+									types, typmods, collations); \
+	offset += (n)
+
+	MAKE(key_converters, dim->keys, dim->nkeys);
+	MAKE(attr_converters, dim->attrs, dim->nattrs);
+	if (dim->effective_at != NULL)
+		state->effective_type = TupleDescAttr(typeinfo, offset++)->atttypid;
+	MAKE(seq_converters, dim->seq, dim->nseq);
+#undef MAKE
+
+	MemoryContextSwitchTo(oldcxt);
+}
+
+/*
+ * Convert one group of columns into values[into...]; false when "required" and
+ * one is null.
+ */
+static bool
+convert_columns(ReadState *state, TupleTableSlot *slot, int from, int n,
+				Scd2Converter **converters, int into, const char *required)
+{
+	bool		complete = true;
+
+	for (int i = 0; i < n; i++)
+	{
+		Datum		value = slot->tts_values[from + i];
+		bool		isnull = slot->tts_isnull[from + i];
+
+		if (converters[i] != NULL)
+		{
+			state->column = NameStr(TupleDescAttr(slot->tts_tupleDescriptor,
+												  from + i)->attname);
+			state->converting = true;
+			value = scd2_convert(converters[i], value, &isnull);
+			state->converting = false;
+		}
+		state->values[into + i] = value;
+		state->isnull[into + i] = isnull;
+		if (isnull && required != NULL && complete)
+		{
+			complete = false;
+			state->column = NameStr(TupleDescAttr(slot->tts_tupleDescriptor,
+												  from + i)->attname);
+		}
+	}
+	return complete;
+}
+
+/*
+ * Set E, and the source's own time, from the column "col"; false if the row was
+ * rejected.
+ */
+static bool
+convert_time(ReadState *state, TupleTableSlot *slot, int col)
+{
+	Scd2Batch  *batch = state->batch;
+	Scd2Dimension *dim = batch->dim;
+	const Scd2StagedLayout *layout = &batch->layout;
+	Datum		value = slot->tts_values[col];
+	Datum		e;
+	Scd2Time	t;
+
+	if (slot->tts_isnull[col])
+	{
+		reject(state, ERRCODE_NOT_NULL_VIOLATION,
+			   psprintf("column \"%s\" is null", dim->effective_at));
+		return false;
+	}
+	if (!scd2_time_is_finite(value, state->effective_type))
+	{
+		reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
+			   psprintf("column \"%s\" is not finite", dim->effective_at));
+		return false;
+	}
+
+	state->column = dim->effective_at;
+	state->converting = true;
+	e = scd2_to_period(dim, value, state->effective_type);
+	state->converting = false;
+
+	t = scd2_period_to_time(dim, e);
+	if (!scd2_time_is_finite(e, dim->period_type) ||
+		(!dim->open_end_is_null && t >= scd2_period_to_time(dim, dim->open_end)))
+	{
+		reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
+			   psprintf("column \"%s\" is at or past open_end", dim->effective_at));
+		return false;
+	}
+	if (dim->has_initial &&
+		t < scd2_period_to_time(dim, dim->initial_valid_from))
+	{
+		reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
+			   psprintf("column \"%s\" is before initial_valid_from",
+						dim->effective_at));
+		return false;
+	}
+
+	state->values[layout->e] = e;
+	state->isnull[layout->e] = false;
+	if (layout->source_time >= 0)
+	{
+		state->values[layout->source_time] = value;
+		state->isnull[layout->source_time] = false;
+	}
+	return true;
+}
+
+/*
+ * Convert a row and hand it on.
+ */
+static void
+convert_row(ReadState *state, TupleTableSlot *slot)
+{
+	Scd2Batch  *batch = state->batch;
+	Scd2Dimension *dim = batch->dim;
+	const Scd2StagedLayout *layout = &batch->layout;
+	int			attrs_from = dim->nkeys;
+	int			time_from = attrs_from + dim->nattrs;
+	int			seq_from = time_from + (dim->effective_at != NULL ? 1 : 0);
+	int			deleted_from = seq_from + dim->nseq;
+	bool		deleted = DatumGetBool(slot->tts_values[deleted_from]);
+	bool		good;
+
+	memset(state->isnull, true, layout->ncols * sizeof(bool));
+	state->values[layout->ord] = Int64GetDatum(++state->ord);
+	state->isnull[layout->ord] = false;
+	state->values[layout->deleted] = BoolGetDatum(deleted);
+	state->isnull[layout->deleted] = false;
+	state->values[layout->absent] = BoolGetDatum(false);
+	state->isnull[layout->absent] = false;
+	state->values[layout->as_current] = BoolGetDatum(false);
+	state->isnull[layout->as_current] = false;
+
+	good = convert_columns(state, slot, 0, dim->nkeys, state->key_converters,
+						   layout->keys, "key");
+	if (!good)
+	{
+		reject(state, ERRCODE_NOT_NULL_VIOLATION,
+			   psprintf("column \"%s\" is null", state->column));
+		return;
+	}
+
+	/* a delete has no attributes (R5), whatever its row holds */
+	if (!deleted)
+		convert_columns(state, slot, attrs_from, dim->nattrs,
+						state->attr_converters, layout->attrs, NULL);
+
+	if (dim->effective_at == NULL)
+	{
+		state->values[layout->e] = batch->batch_e;
+		state->isnull[layout->e] = false;
+		if (layout->source_time >= 0)
+		{
+			state->values[layout->source_time] = TimestampTzGetDatum(batch->batch_time);
+			state->isnull[layout->source_time] = false;
+		}
+	}
+	else if (!convert_time(state, slot, time_from))
+		return;
+
+	if (!convert_columns(state, slot, seq_from, dim->nseq,
+						 state->seq_converters, layout->seq, "sequence"))
+	{
+		reject(state, ERRCODE_NOT_NULL_VIOLATION,
+			   psprintf("column \"%s\" is null", state->column));
+		return;
+	}
+
+	state->callback(state->arg, state->values, state->isnull, false);
+}
+
+static bool
+read_receive(TupleTableSlot *slot, DestReceiver *self)
+{
+	ReadState *state = (ReadState *) self;
+	MemoryContext oldcxt = MemoryContextSwitchTo(state->batch->row_cxt);
+
+	CHECK_FOR_INTERRUPTS();
+	state->batch->counts.rows_read++;
+	slot_getallattrs(slot);
+	convert_row(state, slot);
+	scd2_progress_done_add(1);
+	MemoryContextSwitchTo(oldcxt);
+	MemoryContextReset(state->batch->row_cxt);
+	return true;
+}
+
+static void
+read_shutdown(DestReceiver *self)
+{
+}
+
+static void
+read_destroy(DestReceiver *self)
+{
+}
+
+/*
+ * An error while a value was converted: say which row it is in.
+ */
+static void
+rethrow_conversion(ReadState *state)
+{
+	Scd2Batch  *batch = state->batch;
+	ErrorData  *error;
+
+	if (!state->converting)
+		PG_RE_THROW();
+
+	MemoryContextSwitchTo(batch->cxt);
+	error = CopyErrorData();
+	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION &&
+		ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
+		PG_RE_THROW();
+	FlushErrorState();
+
+	ereport(ERROR,
+			(errcode(error->sqlerrcode),
+			 errmsg("source \"%s\" has a row that dimension \"%s\" cannot take: %s",
+					batch->source_label, batch->dim->label, error->message),
+			 errdetail("Key %s: column \"%s\" does not convert.",
+					   scd2_key_text(batch->dim,
+									 &state->values[batch->layout.keys],
+									 &state->isnull[batch->layout.keys]),
+					   state->column),
+			 errhint("Nothing was written. Correct the row in the source, or leave it out.")));
+}
+
+/*
+ * Read the source; see read.h.
+ */
+int64
+scd2_read_source(Scd2Batch *batch, Scd2RowCallback callback, void *arg)
+{
+	ReadState  *state = palloc0(sizeof(ReadState));
+
+	state->batch = batch;
+	state->callback = callback;
+	state->arg = arg;
+	state->values = palloc0((batch->layout.ncols + 3) * sizeof(Datum));
+	state->isnull = palloc0((batch->layout.ncols + 3) * sizeof(bool));
+	state->pub.receiveSlot = read_receive;
+	state->pub.rStartup = read_startup;
+	state->pub.rShutdown = read_shutdown;
+	state->pub.rDestroy = read_destroy;
+	state->pub.mydest = DestNone;
+
+	PG_TRY();
+	{
+		scd2_spi_stream("read", scd2_plan_read(batch->dim, batch->source),
+						0, NULL, NULL, NULL, true, (DestReceiver *) state);
+	}
+	PG_CATCH();
+	{
+		rethrow_conversion(state);
+	}
+	PG_END_TRY();
+
+	return state->ord;
+}
