@@ -56,8 +56,9 @@ scd2_scan_versions(Scd2Batch *batch, int last_attnum,
 	for (int i = 0; i < dim->nkeys; i++)
 		last_attnum = Max(last_attnum, dim->keys[i].attnum);
 
-	oldcxt = MemoryContextSwitchTo(batch->row_cxt);
+	/* the scan's own memory must outlive the row's */
 	scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
+	oldcxt = MemoryContextSwitchTo(batch->row_cxt);
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
 		CHECK_FOR_INTERRUPTS();
