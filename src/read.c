@@ -40,9 +40,9 @@ typedef struct ReadState
 	bool	   *isnull;
 	bool		converting;		/* an error now is this row's fault */
 	const char *column;			/* being converted */
-	bool		is_key;			/* it is one of K */
-	Datum		key_value;		/* its value then, and type */
-	Oid			key_type;
+	bool		converting_key; /* it is one of K */
+	Datum		converting_value;	/* of a column of K */
+	Oid			converting_type;
 	int64		ord;
 } ReadState;
 
@@ -133,9 +133,9 @@ convert_columns(ReadState *state, TupleTableSlot *slot, int from, int n,
 		{
 			state->column = NameStr(TupleDescAttr(slot->tts_tupleDescriptor,
 												  from + i)->attname);
-			state->is_key = into == state->batch->layout.keys;
-			state->key_value = value;
-			state->key_type =
+			state->converting_key = into == state->batch->layout.keys;
+			state->converting_value = value;
+			state->converting_type =
 				TupleDescAttr(slot->tts_tupleDescriptor, from + i)->atttypid;
 			state->converting = true;
 			value = scd2_convert(converters[i], value, &isnull);
@@ -181,7 +181,7 @@ convert_time(ReadState *state, TupleTableSlot *slot, int col)
 	}
 
 	state->column = dim->effective_at;
-	state->is_key = false;
+	state->converting_key = false;
 	state->converting = true;
 	e = scd2_to_period(dim, value, state->effective_type);
 	state->converting = false;
@@ -336,10 +336,11 @@ rethrow_conversion(ReadState *state)
 			(errcode(error->sqlerrcode),
 			 errmsg("source \"%s\" has a row that dimension \"%s\" cannot take: %s",
 					batch->source_label, batch->dim->label, error->message),
-			 state->is_key ?
+			 state->converting_key ?
 			 errdetail("Column \"%s\" of its key is %s, which does not convert.",
 					   state->column,
-					   value_text(state->key_value, state->key_type)) :
+					   value_text(state->converting_value,
+								  state->converting_type)) :
 			 errdetail("Key %s: column \"%s\" does not convert.",
 					   scd2_key_text(batch->dim,
 									 &state->values[batch->layout.keys],
