@@ -32,6 +32,7 @@ OBJS = \
 	src/options_json.o \
 	src/period.o \
 	src/plan.o \
+	src/plan_verify.o \
 	src/preview.o \
 	src/progress.o \
 	src/read.o \

@@ -43,6 +43,8 @@ typedef struct ClassifyState
 	Scd2CanonType **key_canon;
 	Scd2CanonType **seq_canon;
 
+	ErrorContextCallback *context;	/* of errors that are a key's fault */
+
 	MemoryContext group_cxt;	/* of the key at hand */
 	int			nrows;
 	int			maxrows;
@@ -520,10 +522,13 @@ finish_key(ClassifyState *state)
 	ClassifyRow *first;
 	Scd2KeyState key_state;
 	const Scd2FoldResult *result;
+	ErrorContextCallback *context = error_context_stack;
 
 	if (state->nrows == 0)
 		return;
 
+	/* it is no fault of the statement's that happens to be running */
+	error_context_stack = state->context;
 	oldcxt = MemoryContextSwitchTo(state->group_cxt);
 	first = &state->rows[0];
 
@@ -582,6 +587,7 @@ finish_key(ClassifyState *state)
 
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextReset(state->group_cxt);
+	error_context_stack = context;
 	state->nrows = 0;
 	state->maxrows = 0;
 	state->rows = NULL;
@@ -707,6 +713,7 @@ scd2_classify(Scd2Batch *batch)
 	Datum		newest = (Datum) 0;
 
 	state->batch = batch;
+	state->context = error_context_stack;
 	state->pub.receiveSlot = classify_receive;
 	state->pub.rStartup = classify_startup;
 	state->pub.rShutdown = classify_shutdown;

@@ -117,8 +117,8 @@ scd2_plan_layout(const Scd2Dimension *dim, Scd2StagedLayout *staged,
  * d.k1 = s.k1 AND ..., for the columns of a relation of the dimension's or the
  * log's column names (alias "left") and a batch's tuplestore (alias "right").
  */
-static void
-append_key_match(StringInfo buf, const Scd2Dimension *dim, const char *left,
+void
+scd2_plan_key_match(StringInfo buf, const Scd2Dimension *dim, const char *left,
 				 bool log_names, const char *right)
 {
 	for (int i = 0; i < dim->nkeys; i++)
@@ -135,8 +135,8 @@ append_key_match(StringInfo buf, const Scd2Dimension *dim, const char *left,
  * scd2.row_hash over a list of expressions, in parts where it is too long for
  * one call.
  */
-static void
-append_row_hash(StringInfo buf, List *exprs)
+void
+scd2_plan_row_hash(StringInfo buf, List *exprs)
 {
 	int			n = list_length(exprs);
 
@@ -155,8 +155,8 @@ append_row_hash(StringInfo buf, List *exprs)
 	appendStringInfoChar(buf, ')');
 }
 
-static char *
-column_of(const char *alias, const char *name)
+char *
+scd2_plan_column_of(const char *alias, const char *name)
 {
 	return psprintf("%s.%s", alias, quote_identifier(name));
 }
@@ -284,7 +284,7 @@ scd2_plan_newest(const Scd2Dimension *dim)
 
 	initStringInfo(&buf);
 	appendStringInfo(&buf, "SELECT max(%s)\n  FROM %s AS l",
-					 column_of("l", dim->log_effective_at), dim->log_sql_name);
+					 scd2_plan_column_of("l", dim->log_effective_at), dim->log_sql_name);
 	return buf.data;
 }
 
@@ -292,18 +292,18 @@ scd2_plan_newest(const Scd2Dimension *dim)
  * The expressions over a log row that make a replay (R5); stage.c computes the
  * same over a source row as its fingerprint.
  */
-static List *
-log_fingerprint(const Scd2Dimension *dim, const char *alias)
+List *
+scd2_plan_log_fingerprint(const Scd2Dimension *dim, const char *alias)
 {
 	List	   *exprs = NIL;
 
 	if (dim->keeps_source_time)
-		exprs = lappend(exprs, column_of(alias, dim->log_source_time));
+		exprs = lappend(exprs, scd2_plan_column_of(alias, dim->log_source_time));
 	for (int i = 0; i < dim->nseq; i++)
-		exprs = lappend(exprs, column_of(alias, dim->seq[i].log_name));
-	exprs = lappend(exprs, column_of(alias, dim->log_deleted));
+		exprs = lappend(exprs, scd2_plan_column_of(alias, dim->seq[i].log_name));
+	exprs = lappend(exprs, scd2_plan_column_of(alias, dim->log_deleted));
 	for (int i = 0; i < dim->nattrs; i++)
-		exprs = lappend(exprs, column_of(alias, dim->attrs[i].log_name));
+		exprs = lappend(exprs, scd2_plan_column_of(alias, dim->attrs[i].log_name));
 	return exprs;
 }
 
@@ -314,7 +314,7 @@ version_columns(const Scd2Dimension *dim, const char *alias)
 
 	for (int i = 0; i < dim->nattrs; i++)
 		if (dim->attrs[i].scd_type == 2 || dim->attrs[i].scd_type == 6)
-			exprs = lappend(exprs, column_of(alias, dim->attrs[i].name));
+			exprs = lappend(exprs, scd2_plan_column_of(alias, dim->attrs[i].name));
 	return exprs;
 }
 
@@ -357,11 +357,11 @@ append_replay(StringInfo buf, const Scd2Dimension *dim, int flags)
 							   "           SELECT FROM ");
 		appendStringInfo(buf, "%s AS l\n            WHERE ",
 						 dim->log_sql_name);
-		append_key_match(buf, dim, "l", true, "s");
+		scd2_plan_key_match(buf, dim, "l", true, "s");
 		appendStringInfoString(buf, "\n              AND ");
 		scd2_append_ident(buf, "l", dim->log_effective_at);
 		appendStringInfoString(buf, EQUALS "s.e\n              AND ");
-		append_row_hash(buf, log_fingerprint(dim, "l"));
+		scd2_plan_row_hash(buf, scd2_plan_log_fingerprint(dim, "l"));
 		appendStringInfoString(buf, EQUALS "s.fp)\n       ELSE false END");
 	}
 	else
@@ -369,9 +369,9 @@ append_replay(StringInfo buf, const Scd2Dimension *dim, int flags)
 		appendStringInfo(buf, "CASE WHEN s.e" AT_MOST "coalesce(%s, %s) THEN s.deleted"
 						 DIFFERS "EXISTS (\n"
 						 "           SELECT FROM %s AS v\n            WHERE ",
-						 column_of("d", dim->valid_from),
-						 column_of("c", dim->valid_to), dim->sql_name);
-		append_key_match(buf, dim, "v", false, "s");
+						 scd2_plan_column_of("d", dim->valid_from),
+						 scd2_plan_column_of("c", dim->valid_to), dim->sql_name);
+		scd2_plan_key_match(buf, dim, "v", false, "s");
 		appendStringInfoString(buf, "\n              AND ");
 		scd2_append_ident(buf, "v", dim->valid_from);
 		appendStringInfoString(buf, AT_MOST "s.e AND (");
@@ -392,7 +392,7 @@ append_replay(StringInfo buf, const Scd2Dimension *dim, int flags)
 		if (version_columns(dim, "v") != NIL)
 		{
 			appendStringInfoString(buf, "\n              AND (s.deleted OR ");
-			append_row_hash(buf, version_columns(dim, "v"));
+			scd2_plan_row_hash(buf, version_columns(dim, "v"));
 			appendStringInfoString(buf, EQUALS "s.fp)");
 		}
 		appendStringInfoString(buf, ")\n       ELSE false END");
@@ -448,8 +448,8 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 	appendStringInfo(&buf, ",\n       %s AS newest,\n       ",
 					 has_log ? "n.newest" :
 					 psprintf("coalesce(%s, %s)",
-							  column_of("d", dim->valid_from),
-							  column_of("c", dim->valid_to)));
+							  scd2_plan_column_of("d", dim->valid_from),
+							  scd2_plan_column_of("c", dim->valid_to)));
 	append_replay(&buf, dim, flags);
 	appendStringInfoString(&buf, " AS replay");
 	if (ask_type0)
@@ -473,7 +473,7 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 		if (flags & SCD2_RESOLVE_BY_TID)
 			appendStringInfoString(&buf, "d.ctid" EQUALS "s.tid");
 		else
-			append_key_match(&buf, dim, "d", false, "s");
+			scd2_plan_key_match(&buf, dim, "d", false, "s");
 		appendStringInfoString(&buf, " AND ");
 		append_current(&buf, dim, "d", false);
 	}
@@ -486,7 +486,7 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 	else
 	{
 		appendStringInfoString(&buf, "d.ctid IS NULL AND ");
-		append_key_match(&buf, dim, "v", false, "s");
+		scd2_plan_key_match(&buf, dim, "v", false, "s");
 	}
 	appendStringInfoString(&buf, "\n            ORDER BY ");
 	scd2_append_ident(&buf, "v", dim->valid_from);
@@ -505,7 +505,7 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 		{
 			/* a row above all that is logged needs no look at the log */
 			appendStringInfoString(&buf, "s.e" AT_MOST "$1 AND ");
-			append_key_match(&buf, dim, "l", true, "s");
+			scd2_plan_key_match(&buf, dim, "l", true, "s");
 		}
 		appendStringInfoString(&buf, ") AS n ON true");
 	}
@@ -517,7 +517,7 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 		if (flags & SCD2_RESOLVE_NO_LOG)
 			appendStringInfoString(&buf, "false");
 		else
-			append_key_match(&buf, dim, "l", true, "s");
+			scd2_plan_key_match(&buf, dim, "l", true, "s");
 		appendStringInfoString(&buf, " AND NOT ");
 		scd2_append_ident(&buf, "l", dim->log_deleted);
 		appendStringInfoString(&buf, "\n            ORDER BY ");
@@ -544,8 +544,8 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 /*
  * SET list entries for the columns that every version shows, from alias "from".
  */
-static List *
-overlay_columns(const Scd2Dimension *dim)
+List *
+scd2_plan_overlay_columns(const Scd2Dimension *dim)
 {
 	List	   *names = NIL;
 
@@ -565,7 +565,7 @@ static void
 append_overlay_set(StringInfo buf, const Scd2Dimension *dim, const char *from,
 				   bool first)
 {
-	List	   *names = overlay_columns(dim);
+	List	   *names = scd2_plan_overlay_columns(dim);
 	ListCell   *lc;
 
 	foreach(lc, names)
@@ -602,8 +602,8 @@ scd2_plan_close(const Scd2Dimension *dim)
 /*
  * Names of the dimension's columns in the order of scd2_open's.
  */
-static List *
-open_columns(const Scd2Dimension *dim)
+List *
+scd2_plan_open_columns(const Scd2Dimension *dim)
 {
 	List	   *names = list_make1(dim->sk_name);
 
@@ -630,7 +630,7 @@ open_columns(const Scd2Dimension *dim)
 char *
 scd2_plan_open(const Scd2Dimension *dim)
 {
-	List	   *names = open_columns(dim);
+	List	   *names = scd2_plan_open_columns(dim);
 	StringInfoData buf;
 	ListCell   *lc;
 
@@ -656,7 +656,7 @@ scd2_plan_open(const Scd2Dimension *dim)
 char *
 scd2_plan_overwrite(const Scd2Dimension *dim)
 {
-	List	   *names = overlay_columns(dim);
+	List	   *names = scd2_plan_overlay_columns(dim);
 	List	   *mine = NIL;
 	List	   *theirs = NIL;
 	StringInfoData buf;
@@ -664,7 +664,7 @@ scd2_plan_overwrite(const Scd2Dimension *dim)
 
 	foreach(lc, names)
 	{
-		mine = lappend(mine, column_of("d", (char *) lfirst(lc)));
+		mine = lappend(mine, scd2_plan_column_of("d", (char *) lfirst(lc)));
 		theirs = lappend(theirs, psprintf("w.o%d",
 										  foreach_current_index(lc) + 1));
 	}
@@ -673,11 +673,11 @@ scd2_plan_overwrite(const Scd2Dimension *dim)
 	appendStringInfo(&buf, "UPDATE %s AS d\n   SET ", dim->sql_name);
 	append_overlay_set(&buf, dim, "w", true);
 	appendStringInfoString(&buf, "\n  FROM scd2_overwrite AS w\n WHERE ");
-	append_key_match(&buf, dim, "d", false, "w");
+	scd2_plan_key_match(&buf, dim, "d", false, "w");
 	appendStringInfoString(&buf, "\n   AND ");
-	append_row_hash(&buf, mine);
+	scd2_plan_row_hash(&buf, mine);
 	appendStringInfoString(&buf, DIFFERS "\n       ");
-	append_row_hash(&buf, theirs);
+	scd2_plan_row_hash(&buf, theirs);
 	return buf.data;
 }
 
@@ -720,81 +720,26 @@ scd2_plan_log(const Scd2Dimension *dim)
 }
 
 /*
- * Versions that a trigger changed or suppressed while they were inserted.
- */
-char *
-scd2_plan_check_opened(const Scd2Dimension *dim)
-{
-	List	   *names = open_columns(dim);
-	List	   *mine = NIL;
-	List	   *theirs = NIL;
-	StringInfoData buf;
-	ListCell   *lc;
-
-	foreach(lc, names)
-	{
-		mine = lappend(mine, column_of("d", (char *) lfirst(lc)));
-		theirs = lappend(theirs, psprintf("o.c%d",
-										  foreach_current_index(lc) + 1));
-	}
-
-	initStringInfo(&buf);
-	appendStringInfo(&buf, "SELECT 1\n  FROM scd2_open AS o"
-					 "\n WHERE NOT EXISTS (\n           SELECT FROM %s AS d"
-					 "\n            WHERE ", dim->sql_name);
-	scd2_append_ident(&buf, "d", dim->sk_name);
-	appendStringInfoString(&buf, EQUALS "o.c1\n              AND ");
-	append_row_hash(&buf, mine);
-	appendStringInfoString(&buf, EQUALS);
-	append_row_hash(&buf, theirs);
-	appendStringInfoString(&buf, ")\n LIMIT 1");
-	return buf.data;
-}
-
-/*
- * Versions that should be closed and are not, by trigger.
- */
-char *
-scd2_plan_check_closed(const Scd2Dimension *dim)
-{
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	appendStringInfo(&buf, "SELECT 1\n  FROM scd2_close AS c"
-					 "\n WHERE NOT EXISTS (\n           SELECT FROM %s AS d"
-					 "\n            WHERE ", dim->sql_name);
-	append_key_match(&buf, dim, "d", false, "c");
-	appendStringInfoString(&buf, "\n              AND ");
-	scd2_append_ident(&buf, "d", dim->valid_from);
-	appendStringInfoString(&buf, EQUALS "c.valid_from\n              AND ");
-	scd2_append_ident(&buf, "d", dim->valid_to);
-	appendStringInfoString(&buf, EQUALS "c.valid_to AND NOT ");
-	scd2_append_ident(&buf, "d", dim->is_current);
-	appendStringInfoString(&buf, ")\n LIMIT 1");
-	return buf.data;
-}
-
-/*
  * Which versions, of the dimension and of the batch, have a surrogate key that
  * is there twice?  Returns K, valid_from, surrogate key.
  */
 char *
 scd2_plan_collision(const Scd2Dimension *dim)
 {
-	int			valid_from = list_length(open_columns(dim)) -
+	int			valid_from = list_length(scd2_plan_open_columns(dim)) -
 		(dim->is_deleted != NULL ? 3 : 2);
 	StringInfoData buf;
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "SELECT ");
 	for (int i = 0; i < dim->nkeys; i++)
-		appendStringInfo(&buf, "%s, ", column_of("d", dim->keys[i].name));
+		appendStringInfo(&buf, "%s, ", scd2_plan_column_of("d", dim->keys[i].name));
 	appendStringInfo(&buf, "%s::pg_catalog.text, %s::pg_catalog.text"
 					 "\n  FROM scd2_open AS o\n  JOIN %s AS d ON %s"
 					 EQUALS "o.c1\nUNION ALL\nSELECT ",
-					 column_of("d", dim->valid_from),
-					 column_of("d", dim->sk_name),
-					 dim->sql_name, column_of("d", dim->sk_name));
+					 scd2_plan_column_of("d", dim->valid_from),
+					 scd2_plan_column_of("d", dim->sk_name),
+					 dim->sql_name, scd2_plan_column_of("d", dim->sk_name));
 	for (int i = 0; i < dim->nkeys; i++)
 		appendStringInfo(&buf, "o.c%d, ", i + 2);
 	appendStringInfo(&buf, "o.c%d::pg_catalog.text, o.c1::pg_catalog.text"
@@ -802,6 +747,6 @@ scd2_plan_collision(const Scd2Dimension *dim)
 					 " FROM scd2_open AS o) AS o"
 					 "\n WHERE o.copies > 1"
 					 "\n    OR EXISTS (SELECT FROM %s AS d WHERE %s" EQUALS "o.c1)",
-					 valid_from, dim->sql_name, column_of("d", dim->sk_name));
+					 valid_from, dim->sql_name, scd2_plan_column_of("d", dim->sk_name));
 	return buf.data;
 }

@@ -53,10 +53,6 @@ extern char *scd2_plan_open(const Scd2Dimension *dim);
 extern char *scd2_plan_overwrite(const Scd2Dimension *dim);
 extern char *scd2_plan_log(const Scd2Dimension *dim);
 
-/* Checks that BEFORE triggers left rows alone; run only where there are any. */
-extern char *scd2_plan_check_opened(const Scd2Dimension *dim);
-extern char *scd2_plan_check_closed(const Scd2Dimension *dim);
-
 /* The other version of a surrogate key that an insert collided with. */
 extern char *scd2_plan_collision(const Scd2Dimension *dim);
 
@@ -68,5 +64,18 @@ extern bool scd2_has_overlay(const Scd2Dimension *dim);
 
 /* May any column of type "scd_type" be among the dimension's? */
 extern int	scd2_count_type(const Scd2Dimension *dim, int scd_type);
+
+/*
+ * Pieces of statements.  Lists are of SQL expressions, or of columns' names.
+ */
+extern void scd2_plan_key_match(StringInfo buf, const Scd2Dimension *dim,
+								const char *left, bool log_names,
+								const char *right);
+extern void scd2_plan_row_hash(StringInfo buf, List *exprs);
+extern char *scd2_plan_column_of(const char *alias, const char *name);
+extern List *scd2_plan_open_columns(const Scd2Dimension *dim);
+extern List *scd2_plan_overlay_columns(const Scd2Dimension *dim);
+extern List *scd2_plan_log_fingerprint(const Scd2Dimension *dim,
+									   const char *alias);
 
 #endif							/* SCD2_PLAN_H */

@@ -29,6 +29,7 @@
 
 #include "apply.h"
 #include "plan.h"
+#include "plan_verify.h"
 #include "progress.h"
 #include "spi.h"
 
@@ -235,15 +236,20 @@ scd2_sql(PG_FUNCTION_ARGS)
 		SHOW("newest", scd2_plan_newest(dim));
 	SHOW("resolve", scd2_plan_resolve(dim, dim->mode == SCD2_MODE_SNAPSHOT ?
 									  SCD2_RESOLVE_BY_TID : 0));
+	SHOW("before", scd2_plan_before(dim));
 	SHOW("close", scd2_plan_close(dim));
-	SHOW("check closed", scd2_plan_check_closed(dim));
 	SHOW("open", scd2_plan_open(dim));
-	SHOW("check opened", scd2_plan_check_opened(dim));
 	SHOW("collision", scd2_plan_collision(dim));
 	if (scd2_has_overlay(dim))
 		SHOW("overwrite", scd2_plan_overwrite(dim));
 	if (OidIsValid(dim->log))
 		SHOW("log", scd2_plan_log(dim));
+	SHOW("check updated", scd2_plan_check_updated(dim));
+	if (scd2_has_overlay(dim))
+		SHOW("check overlay", scd2_plan_check_overlay(dim));
+	SHOW("check opened", scd2_plan_check_opened(dim));
+	if (OidIsValid(dim->log))
+		SHOW("check logged", scd2_plan_check_logged(dim));
 #undef SHOW
 
 	scd2_spi_end();
