@@ -130,9 +130,7 @@ set_source(Scd2Batch *batch, Oid source)
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("source with OID %u does not exist", source)));
 	batch->source = source;
-	batch->source_label = psprintf("%s.%s",
-								   get_namespace_name(get_rel_namespace(source)),
-								   get_rel_name(source));
+	batch->source_label = scd2_relation_name(source);
 	if (relkind != RELKIND_RELATION && relkind != RELKIND_VIEW &&
 		relkind != RELKIND_MATVIEW && relkind != RELKIND_FOREIGN_TABLE &&
 		relkind != RELKIND_PARTITIONED_TABLE)
