@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 #include "tcop/dest.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -39,6 +40,9 @@ typedef struct ReadState
 	bool	   *isnull;
 	bool		converting;		/* an error now is this row's fault */
 	const char *column;			/* being converted */
+	bool		converting_key; /* it is one of K */
+	Datum		converting_value;	/* of a column of K */
+	Oid			converting_type;
 	int64		ord;
 } ReadState;
 
@@ -129,6 +133,10 @@ convert_columns(ReadState *state, TupleTableSlot *slot, int from, int n,
 		{
 			state->column = NameStr(TupleDescAttr(slot->tts_tupleDescriptor,
 												  from + i)->attname);
+			state->converting_key = into == state->batch->layout.keys;
+			state->converting_value = value;
+			state->converting_type =
+				TupleDescAttr(slot->tts_tupleDescriptor, from + i)->atttypid;
 			state->converting = true;
 			value = scd2_convert(converters[i], value, &isnull);
 			state->converting = false;
@@ -173,6 +181,7 @@ convert_time(ReadState *state, TupleTableSlot *slot, int col)
 	}
 
 	state->column = dim->effective_at;
+	state->converting_key = false;
 	state->converting = true;
 	e = scd2_to_period(dim, value, state->effective_type);
 	state->converting = false;
@@ -294,6 +303,16 @@ read_destroy(DestReceiver *self)
 {
 }
 
+static char *
+value_text(Datum value, Oid type)
+{
+	Oid			output;
+	bool		is_varlena;
+
+	getTypeOutputInfo(type, &output, &is_varlena);
+	return OidOutputFunctionCall(output, value);
+}
+
 /*
  * An error while a value was converted: say which row it is in.
  */
@@ -317,6 +336,11 @@ rethrow_conversion(ReadState *state)
 			(errcode(error->sqlerrcode),
 			 errmsg("source \"%s\" has a row that dimension \"%s\" cannot take: %s",
 					batch->source_label, batch->dim->label, error->message),
+			 state->converting_key ?
+			 errdetail("Column \"%s\" of its key is %s, which does not convert.",
+					   state->column,
+					   value_text(state->converting_value,
+								  state->converting_type)) :
 			 errdetail("Key %s: column \"%s\" does not convert.",
 					   scd2_key_text(batch->dim,
 									 &state->values[batch->layout.keys],

@@ -50,17 +50,16 @@ scd2_scan_versions(Scd2Batch *batch, int last_attnum,
 	TableScanDesc scan;
 	Datum	   *keys = palloc(dim->nkeys * sizeof(Datum));
 	bool	   *keys_isnull = palloc(dim->nkeys * sizeof(bool));
-	MemoryContext oldcxt;
 
 	last_attnum = Max(last_attnum, dim->is_current_attnum);
 	for (int i = 0; i < dim->nkeys; i++)
 		last_attnum = Max(last_attnum, dim->keys[i].attnum);
 
-	/* the scan's own memory must outlive the row's */
 	scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
-	oldcxt = MemoryContextSwitchTo(batch->row_cxt);
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
+		MemoryContext oldcxt;
+
 		CHECK_FOR_INTERRUPTS();
 		slot_getsomeattrs(slot, last_attnum);
 		if (slot->tts_isnull[dim->is_current_attnum - 1] ||
@@ -73,12 +72,15 @@ scd2_scan_versions(Scd2Batch *batch, int last_attnum,
 		}
 		if (keys_isnull[0])
 			continue;
+
+		/* the scan's own memory must outlive the row's */
+		oldcxt = MemoryContextSwitchTo(batch->row_cxt);
 		callback(arg, slot, keys, keys_isnull);
-		scd2_progress_done_add(1);
+		MemoryContextSwitchTo(oldcxt);
 		MemoryContextReset(batch->row_cxt);
+		scd2_progress_done_add(1);
 	}
 	table_endscan(scan);
-	MemoryContextSwitchTo(oldcxt);
 
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(rel, NoLock);
