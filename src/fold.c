@@ -553,8 +553,13 @@ scd2_fold_start(Scd2Fold *fold, const Scd2FoldStart *start)
 		}
 
 		if (start->open)
-			add_version(fold, start->valid_from, start->is_deleted, -1,
-						values, isnull)->preexisting = true;
+		{
+			Scd2FoldVersion *version;
+
+			version = add_version(fold, start->valid_from, start->is_deleted, -1,
+								  values, isnull);
+			version->preexisting = true;
+		}
 		fold->newest = values;
 		fold->newest_isnull = isnull;
 	}

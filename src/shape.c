@@ -244,19 +244,19 @@ scd2_shape(const Scd2Options *options)
 	}
 
 	if (log)
-	{
 		(void) add_column(&shape, "log_effective_at", NULL, "scd2_effective_at",
 						  options->period_type);
-		if (options->keeps_source_time)
-		{
-			/*
-			 * A change that the source gave no time, as a delete by absence,
-			 * is the last of its E: null sorts there.
-			 */
-			column = add_column(&shape, "log_source_time", NULL, "scd2_source_time",
-								options->effective_type);
-			column->log_not_null = false;
-		}
+	if (options->keeps_source_time)
+	{
+		/*
+		 * A change that the source gave no time, as a delete by absence, is
+		 * the last of its E: null sorts there.  Without a log the registry
+		 * only remembers that rows of one batch go by it.
+		 */
+		column = add_column(&shape, "log_source_time", NULL,
+							log ? "scd2_source_time" : NULL,
+							options->effective_type);
+		column->log_not_null = false;
 	}
 	foreach(cell, options->sequence_by)
 	{

@@ -53,6 +53,8 @@ typedef struct StageState
 	Scd2RowHasher *row_hasher;
 	uint64		seed;
 	int			ncompared;
+	bool		versions_tell;	/* does a row that equals its key's version
+								 * equal its state? */
 	int		   *compared;		/* indexes of the attributes that are compared */
 	Datum	   *cmp_values;
 	bool	   *cmp_isnull;
@@ -79,8 +81,9 @@ hash_compared(StageState *state, const Datum *attrs, const bool *isnull)
 
 /*
  * Which attributes tell a version from a source row?  Type 0 shows the first
- * value, not the last: only the log knows whether that changed, and without one
- * it cannot matter.
+ * value, not the last: only the log knows whether that changed, so with one a
+ * row that equals its version may still be a change (R5).  Without one it
+ * cannot matter.
  */
 static void
 prepare_compare(StageState *state)
@@ -89,6 +92,7 @@ prepare_compare(StageState *state)
 	Scd2Dimension *dim = batch->dim;
 	Oid		   *types = palloc(Max(dim->nattrs, dim->nkeys) * sizeof(Oid));
 
+	state->versions_tell = !OidIsValid(dim->log) || scd2_count_type(dim, 0) == 0;
 	state->compared = palloc(dim->nattrs * sizeof(int));
 	for (int i = 0; i < dim->nattrs; i++)
 	{
@@ -309,7 +313,8 @@ probe_row(StageState *state, Scd2Hash128 key, uint64 row)
 	}
 
 	e = scd2_period_to_time(batch->dim, state->values[layout->e]);
-	if (!deleted && entry->row == row && !(entry->flags & SCD2_KEY_FLAGGED) &&
+	if (state->versions_tell && !deleted && entry->row == row &&
+		!(entry->flags & SCD2_KEY_FLAGGED) &&
 		!(entry->flags & SCD2_KEY_STAGED) &&
 		(!(entry->flags & SCD2_KEY_SEEN) || entry->time == e))
 	{

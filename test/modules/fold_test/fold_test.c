@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fold_test.c
- *	  Calls the fold from SQL, for test/property/fold.
+ *	  Calls the fold from SQL, for test/property/parts/fold.
  *
  *-------------------------------------------------------------------------
  */

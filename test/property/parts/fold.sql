@@ -1,5 +1,5 @@
 -- Random histories of single keys, late changes included: the fold in C, from
--- nothing and in pieces, against the oracle.  Called by test/property/fold after
+-- nothing and in pieces, against the oracle.  Called by test/property/parts/fold after
 -- oracle.sql, with the module's path in :module.
 
 CREATE FUNCTION fold_test(attr_types oid[], scd_types int[], on_delete text,

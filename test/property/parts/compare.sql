@@ -1,5 +1,5 @@
 -- How a dimension of scd2, its log and its checks agree with the oracle; used by
--- test/property/apply.  Every row returned is a disagreement.
+-- test/property/parts/apply.  Every row returned is a disagreement.
 
 -- What a dimension is called and calls its columns, and how its open end looks.
 CREATE TABLE oracle.target (
