@@ -708,7 +708,8 @@ scd2_classify(Scd2Batch *batch)
 	Scd2Dimension *dim = batch->dim;
 	ClassifyState *state = palloc0(sizeof(ClassifyState));
 	Scd2StagedLayout staged;
-	int			flags = batch->staged_by_tid ? SCD2_RESOLVE_BY_TID : 0;
+	int			flags = batch->staged_by_tid ? SCD2_RESOLVE_BY_TID :
+		batch->has_located ? SCD2_RESOLVE_LOCATED : 0;
 	int			nargs = 0;
 	Datum		newest = (Datum) 0;
 
@@ -748,6 +749,10 @@ scd2_classify(Scd2Batch *batch)
 		scd2_progress_phase(SCD2_PHASE_CLASSIFY, batch->staged.ntuples);
 		scd2_spi_register("scd2_staged", batch->staged.desc,
 						  batch->staged.store, (double) batch->staged.ntuples);
+		if (batch->has_located)
+			scd2_spi_register(batch->located.name, batch->located.desc,
+							  batch->located.store,
+							  (double) batch->located.ntuples);
 		if (batch->staged_by_tid)
 			scd2_spi_tid_join(true);
 		scd2_spi_stream("resolve", scd2_plan_resolve(dim, flags),
@@ -756,9 +761,12 @@ scd2_classify(Scd2Batch *batch)
 		finish_key(state);
 		if (batch->staged_by_tid)
 			scd2_spi_tid_join(false);
+		if (batch->has_located)
+			scd2_spi_unregister(batch->located.name);
 		scd2_spi_unregister("scd2_staged");
 	}
 	scd2_store_end(&batch->staged);
+	scd2_store_end(&batch->located);
 
 	MemoryContextSwitchTo(oldcxt);
 }

@@ -465,9 +465,12 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 	}
 
 	appendStringInfo(&buf, "\n  FROM scd2_staged AS s"
-					 "\n  LEFT JOIN %s AS d ON ", dim->sql_name);
+					 "\n  LEFT JOIN %s AS d ON ",
+					 flags & SCD2_RESOLVE_LOCATED ? "scd2_located" : dim->sql_name);
 	if (flags & SCD2_RESOLVE_NO_DIM)
 		appendStringInfoString(&buf, "false");
+	else if (flags & SCD2_RESOLVE_LOCATED)
+		scd2_plan_key_match(&buf, dim, "d", false, "s");
 	else
 	{
 		if (flags & SCD2_RESOLVE_BY_TID)

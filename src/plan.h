@@ -14,6 +14,7 @@
 #define SCD2_RESOLVE_BY_TID		0x01	/* staged rows carry their version's tid */
 #define SCD2_RESOLVE_NO_DIM		0x02	/* the dimension has no version yet */
 #define SCD2_RESOLVE_NO_LOG		0x04	/* the log has no change yet */
+#define SCD2_RESOLVE_LOCATED	0x08	/* scd2_located has the current versions */
 
 /*
  * Columns of the resolve statement, from 0: the staged row's, then these.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * scan.c
- *	  One pass over a dimension's current versions.
+ *	  One pass over a dimension's versions.
  *
  * By the table's access method and not by SPI: each row is looked at once and
  * forgotten, so that an executor, a projection and a destination in between
@@ -38,11 +38,21 @@ scd2_dimension_size(const Scd2Dimension *dim, BlockNumber *pages,
 }
 
 /*
- * Scan the current versions; see scan.h.
+ * Is the version in the slot its key's current one?
+ */
+bool
+scd2_version_is_current(const Scd2Dimension *dim, TupleTableSlot *slot)
+{
+	slot_getsomeattrs(slot, dim->is_current_attnum);
+	return !slot->tts_isnull[dim->is_current_attnum - 1] &&
+		DatumGetBool(slot->tts_values[dim->is_current_attnum - 1]);
+}
+
+/*
+ * Scan the versions; see scan.h.
  */
 void
-scd2_scan_versions(Scd2Batch *batch, int last_attnum,
-				   Scd2VersionCallback callback, void *arg)
+scd2_scan_versions(Scd2Batch *batch, Scd2VersionCallback callback, void *arg)
 {
 	Scd2Dimension *dim = batch->dim;
 	Relation	rel = table_open(dim->relid, NoLock);
@@ -50,10 +60,10 @@ scd2_scan_versions(Scd2Batch *batch, int last_attnum,
 	TableScanDesc scan;
 	Datum	   *keys = palloc(dim->nkeys * sizeof(Datum));
 	bool	   *keys_isnull = palloc(dim->nkeys * sizeof(bool));
+	int			last_key = 0;
 
-	last_attnum = Max(last_attnum, dim->is_current_attnum);
 	for (int i = 0; i < dim->nkeys; i++)
-		last_attnum = Max(last_attnum, dim->keys[i].attnum);
+		last_key = Max(last_key, dim->keys[i].attnum);
 
 	scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
@@ -61,10 +71,7 @@ scd2_scan_versions(Scd2Batch *batch, int last_attnum,
 		MemoryContext oldcxt;
 
 		CHECK_FOR_INTERRUPTS();
-		slot_getsomeattrs(slot, last_attnum);
-		if (slot->tts_isnull[dim->is_current_attnum - 1] ||
-			!DatumGetBool(slot->tts_values[dim->is_current_attnum - 1]))
-			continue;
+		slot_getsomeattrs(slot, last_key);
 		for (int i = 0; i < dim->nkeys; i++)
 		{
 			keys[i] = slot->tts_values[dim->keys[i].attnum - 1];

@@ -19,12 +19,14 @@
 
 #include "stage.h"
 
+#include "access/table.h"
 #include "catalog/pg_type.h"
 #include "common/pg_prng.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/timestamp.h"
 
 #include "fingerprint.h"
@@ -53,11 +55,16 @@ typedef struct StageState
 	Scd2RowHasher *row_hasher;
 	uint64		seed;
 	int			ncompared;
+	int			last_attnum;	/* the last column that add_version looks at */
 	bool		versions_tell;	/* does a row that equals its key's version
 								 * equal its state? */
 	int		   *compared;		/* indexes of the attributes that are compared */
 	Datum	   *cmp_values;
 	bool	   *cmp_isnull;
+	int			nkept;			/* columns that keep_version keeps */
+	AttrNumber *kept_attnums;
+	Datum	   *kept_values;
+	bool	   *kept_isnull;
 	int			npartitions;
 	Scd2Store  *spools;			/* one a partition, if several */
 } StageState;
@@ -123,6 +130,9 @@ add_version(void *arg, TupleTableSlot *slot, const Datum *keys,
 	Scd2Dimension *dim = batch->dim;
 	Scd2KeyEntry entry = {0};
 
+	if (!scd2_version_is_current(dim, slot))
+		return;
+	slot_getsomeattrs(slot, state->last_attnum);
 	for (int i = 0; i < state->ncompared; i++)
 	{
 		int			attnum = dim->attrs[state->compared[i]].attnum;
@@ -149,33 +159,92 @@ build_keyset(StageState *state)
 	Scd2Dimension *dim = state->batch->dim;
 	BlockNumber pages;
 	double		tuples;
-	int			last_attnum = dim->is_deleted_attnum;
 
+	state->last_attnum = dim->is_deleted_attnum;
 	for (int i = 0; i < state->ncompared; i++)
-		last_attnum = Max(last_attnum, dim->attrs[state->compared[i]].attnum);
+		state->last_attnum = Max(state->last_attnum,
+								 dim->attrs[state->compared[i]].attnum);
 
 	scd2_dimension_size(dim, &pages, &tuples);
 	state->keyset = scd2_keyset_create(get_hash_memory_limit(), tuples,
 									   state->batch->cxt);
 	scd2_progress_phase(SCD2_PHASE_VERSIONS, (int64) tuples);
-	scd2_scan_versions(state->batch, last_attnum, add_version, state);
+	scd2_scan_versions(state->batch, add_version, state);
 	state->npartitions = scd2_keyset_finish(state->keyset);
 }
 
 /*
- * Other modes: note where a key of the batch has its current version.
+ * Other modes: keep a current version that the batch has a key of.  It is at
+ * hand now; fetching it again for each staged row would cost more than the scan.
  */
 static void
-locate_version(void *arg, TupleTableSlot *slot, const Datum *keys,
-			   const bool *keys_isnull)
+keep_version(void *arg, TupleTableSlot *slot, const Datum *keys,
+			 const bool *keys_isnull)
 {
 	StageState *state = arg;
+	Scd2Batch  *batch = state->batch;
+	Scd2Dimension *dim = batch->dim;
 	Scd2Hash128 key = scd2_row_hash128(state->key_hasher, keys, keys_isnull,
 									   state->seed);
-	Scd2KeyEntry *entry = scd2_keyset_lookup(state->keyset, key);
+	int			n = 0;
 
-	if (entry != NULL)
-		entry->tid = slot->tts_tid;
+	if (scd2_keyset_lookup(state->keyset, key) == NULL ||
+		!scd2_version_is_current(dim, slot))
+		return;
+	slot_getallattrs(slot);
+
+	state->kept_values[n] = PointerGetDatum(&slot->tts_tid);
+	state->kept_isnull[n++] = false;
+	for (int i = 0; i < state->nkept; i++)
+	{
+		state->kept_values[n] = slot->tts_values[state->kept_attnums[i] - 1];
+		state->kept_isnull[n++] = slot->tts_isnull[state->kept_attnums[i] - 1];
+	}
+	scd2_store_put(&batch->located, state->kept_values, state->kept_isnull);
+}
+
+/*
+ * Begin the store of the batch's current versions: ctid, and those columns of
+ * the dimension that the resolve statement asks of "d", under their names.
+ */
+static void
+begin_located(StageState *state)
+{
+	Scd2Batch  *batch = state->batch;
+	Scd2Dimension *dim = batch->dim;
+	AttrNumber *attnums = palloc((dim->nkeys + 2 * dim->nattrs + 2) * sizeof(AttrNumber));
+	int			n = 0;
+	TupleDesc	desc;
+	Relation	rel;
+
+	for (int i = 0; i < dim->nkeys; i++)
+		attnums[n++] = dim->keys[i].attnum;
+	attnums[n++] = dim->valid_from_attnum;
+	if (dim->is_deleted_attnum != 0)
+		attnums[n++] = dim->is_deleted_attnum;
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		attnums[n++] = dim->attrs[i].attnum;
+		if (dim->attrs[i].scd_type == 3)
+			attnums[n++] = dim->attrs[i].extra_attnum;
+	}
+	state->nkept = n;
+	state->kept_attnums = attnums;
+	state->kept_values = palloc((n + 1) * sizeof(Datum));
+	state->kept_isnull = palloc((n + 1) * sizeof(bool));
+
+	rel = table_open(dim->relid, NoLock);
+	desc = CreateTemplateTupleDesc(n + 1);
+	scd2_desc_column(desc, 1, "ctid", TIDOID, -1, InvalidOid);
+	for (int i = 0; i < n; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnums[i] - 1);
+
+		scd2_desc_column(desc, i + 2, NameStr(att->attname), att->atttypid,
+						 att->atttypmod, att->attcollation);
+	}
+	table_close(rel, NoLock);
+	scd2_store_begin(batch, &batch->located, "scd2_located", desc);
 }
 
 /* ----------------------------------------------------------------
@@ -417,7 +486,6 @@ stage_keyed_row(StageState *state)
 {
 	Scd2Hash128 key = hash_key(state);
 
-	set_hashes(state, key, 0);
 	stage_row(state);
 
 	if (state->keyset != NULL &&
@@ -495,42 +563,6 @@ read_source(StageState *state)
  */
 
 /*
- * Give each staged row the tid of its key's current version.
- */
-static void
-set_tids(StageState *state)
-{
-	Scd2Batch  *batch = state->batch;
-	const Scd2StagedLayout *layout = &batch->layout;
-	Scd2Store	found;
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(batch->staged.desc,
-													&TTSOpsMinimalTuple);
-
-	scd2_store_begin(batch, &found, batch->staged.name,
-					 staged_desc(batch->dim, layout, 0));
-	while (tuplestore_gettupleslot(batch->staged.store, true, false, slot))
-	{
-		Scd2Hash128 key;
-		Scd2KeyEntry *entry;
-
-		CHECK_FOR_INTERRUPTS();
-		slot_getallattrs(slot);
-		key.low = (uint64) DatumGetInt64(slot->tts_values[layout->ncols]);
-		key.high = (uint64) DatumGetInt64(slot->tts_values[layout->ncols + 1]);
-		entry = scd2_keyset_lookup(state->keyset, key);
-		if (ItemPointerIsValid(&entry->tid))
-		{
-			slot->tts_values[layout->tid] = PointerGetDatum(&entry->tid);
-			slot->tts_isnull[layout->tid] = false;
-		}
-		scd2_store_put(&found, slot->tts_values, slot->tts_isnull);
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	scd2_store_end(&batch->staged);
-	batch->staged = found;
-}
-
-/*
  * One scan of the dimension costs less than a probe of its index for each key
  * when there are more keys than half its pages: a probe touches an index leaf
  * and the version's page, and both in no order.
@@ -551,9 +583,9 @@ locate_versions(StageState *state)
 		return;
 
 	scd2_progress_phase(SCD2_PHASE_VERSIONS, (int64) tuples);
-	scd2_scan_versions(batch, 0, locate_version, state);
-	set_tids(state);
-	batch->staged_by_tid = true;
+	begin_located(state);
+	scd2_scan_versions(batch, keep_version, state);
+	batch->has_located = true;
 }
 
 /* ----------------------------------------------------------------
@@ -692,7 +724,7 @@ stage_changes(StageState *state)
 	Scd2Batch  *batch = state->batch;
 
 	scd2_store_begin(batch, &batch->staged, "scd2_staged",
-					 staged_desc(batch->dim, &batch->layout, 3));
+					 staged_desc(batch->dim, &batch->layout, 0));
 	if (batch->has_versions)
 		state->keyset = scd2_keyset_create(get_hash_memory_limit(), 0,
 										   batch->cxt);
