@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Hot standby (R28, hard case 20): what only reads works there.
+#
+# Needs what test/server sets up.  Makes a standby of that server and removes it.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+
+passed=0 failed=0
+work=$(mktemp -d "${SCD2_SCRATCH:-/var/tmp}/standby.XXXXXX")
+owner=$PWD/test/as-owner
+chmod 777 "$work"
+cleanup() {
+    "$owner" pg_ctl -D "$work/data" -m immediate -w stop >/dev/null 2>&1
+    rm -rf "$work" 2>/dev/null || "$owner" rm -rf "$work/data"
+    rm -rf "$work"
+}
+trap cleanup EXIT
+export PGOPTIONS='-c client_min_messages=warning -c timezone=UTC'
+
+q() { psql -X -q -A -t -v ON_ERROR_STOP=1 "$@" 2>&1; }
+s() { PGHOST=$work q "$@"; }
+
+is() { # what expected got
+    if [ "$2" = "$3" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'not ok: %s\n  expected: %s\n  got:      %s\n' "$1" "$2" "$3"
+    fi
+}
+
+q <<'SQL' >/dev/null
+CREATE EXTENSION scd2;
+CREATE TABLE src (id int, a text, at timestamptz);
+SELECT scd2.create_dimension('dim', source => 'src', business_key => '{id}', effective_at => 'at');
+INSERT INTO src VALUES (1, 'a', '2026-01-01'), (2, 'x', '2026-01-01');
+CALL scd2.apply('dim');
+TRUNCATE src;
+INSERT INTO src VALUES (1, 'b', '2026-02-01');
+SQL
+"$owner" pg_basebackup -h "$PGHOST" -p "$PGPORT" -U "$PGUSER" -D "$work/data" -c fast -X stream -R >/dev/null ||
+    { echo 'pg_basebackup failed'; echo '0 passed, 1 failed'; exit 1; }
+echo "unix_socket_directories = '$work'" | "$owner" sh -c 'cat >>"$0"' "$work/data/postgresql.conf"
+"$owner" pg_ctl -D "$work/data" -l "$work/log" -w start >/dev/null || { cat "$work/log"; echo '0 passed, 1 failed'; exit 1; }
+
+is 'it is a standby' t "$(s -c 'SELECT pg_is_in_recovery()')"
+is 'preview' 'close 1
+open 1' "$(s -F ' ' -c "SELECT action, key ->> 'id' FROM scd2.preview('dim') ORDER BY action")"
+is 'sql' t "$(s -c "SELECT count(*) > 5 FROM scd2.sql('dim')")"
+is 'check' '' "$(s -c "SELECT * FROM scd2.check('dim')")"
+is 'assert_valid' '' "$(s -c "CALL scd2.assert_valid('dim')")"
+is 'the views' 'dim 2' "$(s -F ' ' -c "SELECT dimension, (SELECT rows_read FROM scd2.runs) FROM scd2.dimensions")"
+is 'as of' '1 a' "$(s -F ' ' -c "SELECT id, a FROM dim_as_of('2026-01-15') WHERE id = 1")"
+is 'hashes' t "$(s -c "SELECT bool_and(row_hash = scd2.row_hash(a)) FROM dim WHERE id > 0")"
+is 'apply says why not' 'ERROR:  cannot execute UPDATE in a read-only transaction' \
+    "$(s -c "CALL scd2.apply('dim')" | grep ERROR)"
+is 'no transaction id was taken' '' \
+    "$(q -c "BEGIN READ ONLY; SELECT FROM scd2.preview('dim'); SELECT FROM scd2.check('dim'); SELECT FROM scd2.sql('dim'); SELECT pg_current_xact_id_if_assigned(); COMMIT" | grep -v '^$')"
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
