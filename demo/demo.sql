@@ -14,7 +14,7 @@ SET datestyle = 'ISO';
 \echo
 \echo '== 1. A source, and a dimension over it =='
 \echo
-\set ECHO all
+\set ECHO queries
 CREATE SCHEMA stg;
 CREATE SCHEMA gold;
 CREATE TABLE stg.customer (customer_id int, name text, segment text, city text,
@@ -32,15 +32,18 @@ SELECT scd2.create_dimension('gold.dim_customer',
 \echo
 \echo '== 2. January, February, March: load the month''s changes, apply them =='
 \echo
-\set ECHO all
+\set ECHO queries
+\echo '-- from demo/customers-2026-01.csv:'
 \copy stg.customer FROM 'demo/customers-2026-01.csv' (FORMAT csv, HEADER)
 CALL scd2.apply('gold.dim_customer');
 
 TRUNCATE stg.customer;
+\echo '-- from demo/customers-2026-02.csv:'
 \copy stg.customer FROM 'demo/customers-2026-02.csv' (FORMAT csv, HEADER)
 CALL scd2.apply('gold.dim_customer');
 
 TRUNCATE stg.customer;
+\echo '-- from demo/customers-2026-03.csv:'
 \copy stg.customer FROM 'demo/customers-2026-03.csv' (FORMAT csv, HEADER)
 CALL scd2.apply('gold.dim_customer');
 \set ECHO none
@@ -48,7 +51,7 @@ CALL scd2.apply('gold.dim_customer');
 \echo
 \echo '== 3. The job runs twice by mistake: nothing changes =='
 \echo
-\set ECHO all
+\set ECHO queries
 CALL scd2.apply('gold.dim_customer');
 \set ECHO none
 
@@ -57,20 +60,19 @@ CALL scd2.apply('gold.dim_customer');
 \echo
 \echo 'Ada became an enterprise, and her new surname is on both versions (type 1).'
 \echo 'Grace''s city went to null and came back: each is a version. Edsger''s spelling was only corrected.'
-\echo 'Radia moved three times in one batch, which came unordered. Donald was deleted: no current version.'
+\echo 'Radia changed three times in one batch, which came unordered. Donald was deleted: no current version.'
 \echo 'The row without a customer is for facts that match nothing.'
 \echo
 SELECT customer_id, name, segment, city,
-       to_char(valid_from, 'YYYY-MM-DD HH24:MI') AS valid_from,
-       to_char(valid_to, 'YYYY-MM-DD HH24:MI') AS valid_to, is_current
+       valid_from::timestamp, valid_to::timestamp, is_current
   FROM gold.dim_customer
- ORDER BY customer_id NULLS FIRST, dim_customer.valid_from;
+ ORDER BY customer_id NULLS FIRST, valid_from;
 
 \echo '== 5. Each order with its customer as of that day: a point-in-time join =='
 \echo
 CREATE TABLE gold.fact_orders (order_id int PRIMARY KEY, customer_id int, ordered_at timestamptz, amount numeric(10,2));
 \copy gold.fact_orders FROM 'demo/orders.csv' (FORMAT csv, HEADER)
-\set ECHO all
+\set ECHO queries
 SELECT o.order_id, o.ordered_at::date AS day, c.name, c.segment, c.city, o.amount
   FROM gold.fact_orders o
   LEFT JOIN gold.dim_customer c
@@ -81,7 +83,7 @@ SELECT o.order_id, o.ordered_at::date AS day, c.name, c.segment, c.city, o.amoun
 
 \echo 'All customers as they were on one day:'
 \echo
-\set ECHO all
+\set ECHO queries
 SELECT customer_id, name, segment, city
   FROM gold.dim_customer_as_of('2026-02-21')
  ORDER BY customer_id;

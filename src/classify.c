@@ -184,7 +184,7 @@ drop_duplicates(ClassifyState *state)
 		{
 			if (differ)
 				bad_row(state, &state->rows[j],
-						"differs from another change of this key at the same position");
+						"differs from another row of this key, and neither time nor sequence_by orders them");
 			else if (j > first)
 			{
 				state->rows[j].dropped = true;

@@ -22,4 +22,10 @@
 #include "varatt.h"
 #endif
 
+/*
+ * From utils/pg_locale.h, which is not included: with ICU it wants ICU's
+ * headers, and PostgreSQL's packages do not bring them.
+ */
+extern PGDLLIMPORT char *locale_monetary;
+
 #endif							/* SCD2_COMPAT_H */
