@@ -710,6 +710,7 @@ scd2_classify(Scd2Batch *batch)
 	Scd2StagedLayout staged;
 	int			flags = batch->staged_by_tid ? SCD2_RESOLVE_BY_TID : 0;
 	int			nargs = 0;
+	int			guc_level = 0;
 	Datum		newest = (Datum) 0;
 
 	state->batch = batch;
@@ -749,13 +750,13 @@ scd2_classify(Scd2Batch *batch)
 		scd2_spi_register("scd2_staged", batch->staged.desc,
 						  batch->staged.store, (double) batch->staged.ntuples);
 		if (batch->staged_by_tid)
-			scd2_spi_tid_join(true);
+			guc_level = scd2_spi_tid_join_begin();
 		scd2_spi_stream("resolve", scd2_plan_resolve(dim, flags),
 						nargs, &dim->period_type, &newest, NULL, true,
 						(DestReceiver *) state);
 		finish_key(state);
 		if (batch->staged_by_tid)
-			scd2_spi_tid_join(false);
+			scd2_spi_tid_join_end(guc_level);
 		scd2_spi_unregister("scd2_staged");
 	}
 	scd2_store_end(&batch->staged);
