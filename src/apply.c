@@ -9,6 +9,7 @@
 
 #include "apply.h"
 
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -21,6 +22,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -220,7 +222,7 @@ scd2_batch_create(Scd2Dimension *dim, const Scd2ApplyArgs *args,
 		GetUserIdAndSecContext(&userid, &sec_context);
 		SetUserIdAndSecContext(dim->owner,
 							   sec_context | SECURITY_RESTRICTED_OPERATION);
-		batch->scope_sql = scd2_parse_condition(args->scope, dim->relid, "scope");
+		batch->scope_sql = scd2_parse_condition(args->scope, dim->relid, "d", "scope");
 		SetUserIdAndSecContext(userid, sec_context);
 	}
 
@@ -349,7 +351,8 @@ set_constraints_immediate(const Scd2Dimension *dim)
 					  "  FROM pg_catalog.pg_constraint AS c\n"
 					  "  JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.connamespace\n"
 					  " WHERE c.condeferrable\n"
-					  "   AND (c.conrelid IN ($1, $2) OR c.confrelid IN ($1, $2))",
+					  "   AND (c.conrelid OPERATOR(pg_catalog.=) ANY (ARRAY[$1, $2])\n"
+					  "        OR c.confrelid OPERATOR(pg_catalog.=) ANY (ARRAY[$1, $2]))",
 					  2, types, values, NULL);
 	if (n == 0)
 		return;
@@ -362,8 +365,39 @@ set_constraints_immediate(const Scd2Dimension *dim)
 	scd2_spi_run("constraints", sql.data, 0, NULL, NULL, NULL);
 }
 
+/*
+ * A run that is under way in this session.
+ */
+typedef struct Running
+{
+	Oid			relid;
+	struct Running *outer;
+} Running;
+
+static Running *running = NULL;
+
+/*
+ * A trigger on the dimension, or a function in its source, could call apply for
+ * it once more.  But two runs go one after the other (R18), and the lock of the
+ * run is the transaction's own.
+ */
 static void
-apply(const Scd2ApplyArgs *args)
+check_not_running(Oid relid)
+{
+	for (Running *run = running; run != NULL; run = run->outer)
+	{
+		if (run->relid == relid)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("cannot apply to dimension \"%s\" while this session is applying to it",
+							scd2_relation_name(relid)),
+					 errdetail("A trigger or a function that the run calls has called scd2.apply."),
+					 errhint("Call it after the run.")));
+	}
+}
+
+static void
+apply(const Scd2ApplyArgs *args, Running *run)
 {
 	TimestampTz started_at = GetCurrentTimestamp();
 	Oid			caller = GetUserId();
@@ -372,10 +406,14 @@ apply(const Scd2ApplyArgs *args)
 	Scd2Batch  *batch;
 	Scd2Rights	rights;
 	Scd2Activity activity;
+	Relation	rel;
+	Relation	log = NULL;
 	bool		wrote;
 
 	dim = scd2_registry_load(args->relid, CurrentMemoryContext);
 	scd2_registry_check_owner(dim);
+	check_not_running(dim->relid);
+	running = run;
 	scd2_activity_push(&activity, "applying", dim->label);
 	scd2_progress_start(dim->relid);
 	scd2_progress_phase(SCD2_PHASE_LOCK, 0);
@@ -385,6 +423,11 @@ apply(const Scd2ApplyArgs *args)
 	scd2_registry_lock(dim, &lock);
 	dim = scd2_registry_load(args->relid, CurrentMemoryContext);
 	scd2_registry_check_owner(dim);
+
+	/* open, so that nothing that the run calls alters, empties or drops them */
+	rel = table_open(dim->relid, NoLock);
+	if (OidIsValid(dim->log))
+		log = table_open(dim->log, RowExclusiveLock);
 	set_constraints_immediate(dim);
 
 	/* the snapshot is taken after the lock: it sees all that the last run did */
@@ -406,6 +449,9 @@ apply(const Scd2ApplyArgs *args)
 	scd2_rights_leave(&rights);
 
 	PopActiveSnapshot();
+	if (log != NULL)
+		table_close(log, NoLock);
+	table_close(rel, NoLock);
 
 	if (batch->newest_logged != PG_INT64_MIN)
 	{
@@ -433,6 +479,7 @@ Datum
 scd2_apply(PG_FUNCTION_ARGS)
 {
 	Scd2ApplyArgs args;
+	Running		run;
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext,
 											  "scd2 apply",
 											  ALLOCSET_DEFAULT_SIZES);
@@ -443,7 +490,19 @@ scd2_apply(PG_FUNCTION_ARGS)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	scd2_spi_begin();
 	MemoryContextSwitchTo(cxt);
-	apply(&args);
+
+	run.relid = args.relid;
+	run.outer = running;
+	PG_TRY();
+	{
+		apply(&args, &run);
+	}
+	PG_FINALLY();
+	{
+		running = run.outer;
+	}
+	PG_END_TRY();
+
 	scd2_spi_end();
 	PopActiveSnapshot();
 

@@ -12,6 +12,7 @@
 
 #include "check_plan.h"
 
+#include "plan.h"
 #include "sqltext.h"
 #include "utils/builtins.h"
 
@@ -195,11 +196,8 @@ scd2_check_gaps_sql(const Scd2Dimension *dim)
 					 "\n WHERE NOT EXISTS ("
 					 "\n           SELECT FROM %s AS l"
 					 "\n            WHERE ", dim->log_sql_name);
-	for (int i = 0; i < dim->nkeys; i++)
-	{
-		scd2_append_ident(&buf, "l", dim->keys[i].log_name);
-		appendStringInfo(&buf, EQUALS "g.k%d\n              AND ", i + 1);
-	}
+	scd2_plan_key_match(&buf, dim, "l", true, "g");
+	appendStringInfoString(&buf, "\n              AND ");
 	scd2_append_ident(&buf, "l", dim->log_effective_at);
 	appendStringInfoString(&buf, EQUALS "g.starts\n              AND ");
 	scd2_append_ident(&buf, "l", dim->log_deleted);

@@ -711,6 +711,7 @@ scd2_classify(Scd2Batch *batch)
 	int			flags = batch->staged_by_tid ? SCD2_RESOLVE_BY_TID :
 		batch->has_located ? SCD2_RESOLVE_LOCATED : 0;
 	int			nargs = 0;
+	int			guc_level = 0;
 	Datum		newest = (Datum) 0;
 
 	state->batch = batch;
@@ -754,13 +755,13 @@ scd2_classify(Scd2Batch *batch)
 							  batch->located.store,
 							  (double) batch->located.ntuples);
 		if (batch->staged_by_tid)
-			scd2_spi_tid_join(true);
+			guc_level = scd2_spi_tid_join_begin();
 		scd2_spi_stream("resolve", scd2_plan_resolve(dim, flags),
 						nargs, &dim->period_type, &newest, NULL, true,
 						(DestReceiver *) state);
 		finish_key(state);
 		if (batch->staged_by_tid)
-			scd2_spi_tid_join(false);
+			scd2_spi_tid_join_end(guc_level);
 		if (batch->has_located)
 			scd2_spi_unregister(batch->located.name);
 		scd2_spi_unregister("scd2_staged");

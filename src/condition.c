@@ -128,8 +128,8 @@ check_columns(Node *expr, const char *what)
  * of the columns it reads, in ascending order.
  */
 char *
-scd2_parse_condition_columns(const char *text, Oid relid, const char *what,
-							 List **columns)
+scd2_parse_condition_columns(const char *text, Oid relid, const char *alias,
+							 const char *what, List **columns)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
 	ParseState *pstate = make_parsestate(NULL);
@@ -190,8 +190,9 @@ scd2_parse_condition_columns(const char *text, Oid relid, const char *what,
 							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, 0, false);
 	result = deparse_expression(expr,
-								deparse_context_for(RelationGetRelationName(rel), relid),
-								false, false);
+								deparse_context_for(alias != NULL ? alias :
+													RelationGetRelationName(rel), relid),
+								alias != NULL, false);
 	AtEOXact_GUC(false, guc_level);
 
 	error_context_stack = callback.previous;
@@ -205,7 +206,8 @@ scd2_parse_condition_columns(const char *text, Oid relid, const char *what,
  * Parse a condition; see registry.h.
  */
 char *
-scd2_parse_condition(const char *text, Oid relid, const char *what)
+scd2_parse_condition(const char *text, Oid relid, const char *alias,
+					 const char *what)
 {
-	return scd2_parse_condition_columns(text, relid, what, NULL);
+	return scd2_parse_condition_columns(text, relid, alias, what, NULL);
 }

@@ -20,17 +20,20 @@
 #include "spi.h"
 #include "sqltext.h"
 
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "commands/tablecmds.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(scd2_create_dimension);
@@ -585,6 +588,7 @@ scd2_drop_dimension(PG_FUNCTION_ARGS)
 	MemoryContext cxt = CurrentMemoryContext;
 	Oid			view = InvalidOid;
 	char	   *function_name = NULL;
+	Relation	rel;
 	Scd2Activity activity;
 	Scd2Rights	save;
 	bool		isnull;
@@ -605,8 +609,13 @@ scd2_drop_dimension(PG_FUNCTION_ARGS)
 				 errmsg("relation \"%s\" is not a dimension", scd2_relation_name(relid))));
 	scd2_check_relation_owner(relid);
 
-	/* waits for a running apply; then look again */
+	/* waits for a running apply, but one of this session does not wait for us */
 	LockRelationOid(relid, AccessExclusiveLock);
+	rel = table_open(relid, NoLock);
+	CheckTableNotInUse(rel, "drop dimension");
+	table_close(rel, NoLock);
+
+	/* then look again */
 	id = scd2_registry_find(relid);
 	if (id == 0)
 		ereport(ERROR,

@@ -689,7 +689,7 @@ read_delete_when(Scd2Options *options, List **columns)
 						   sec_context | SECURITY_RESTRICTED_OPERATION);
 	options->delete_when_sql =
 		scd2_parse_condition_columns(options->delete_when, options->source,
-									 "delete_when", columns);
+									 NULL, "delete_when", columns);
 	SetUserIdAndSecContext(userid, sec_context);
 }
 

@@ -116,6 +116,8 @@ scd2_plan_layout(const Scd2Dimension *dim, Scd2StagedLayout *staged,
 /*
  * d.k1 = s.k1 AND ..., for the columns of a relation of the dimension's or the
  * log's column names (alias "left") and a batch's tuplestore (alias "right").
+ * The = of enums does not take a domain over one; a cast to a domain's base type
+ * is free, and an index is used through it.
  */
 void
 scd2_plan_key_match(StringInfo buf, const Scd2Dimension *dim, const char *left,
@@ -123,11 +125,17 @@ scd2_plan_key_match(StringInfo buf, const Scd2Dimension *dim, const char *left,
 {
 	for (int i = 0; i < dim->nkeys; i++)
 	{
+		Oid			base;
+		const char *cast;
+
 		if (i > 0)
 			appendStringInfoString(buf, " AND ");
 		scd2_append_ident(buf, left, log_names ? dim->keys[i].log_name :
 						  dim->keys[i].name);
-		appendStringInfo(buf, EQUALS "%s.k%d", right, i + 1);
+		base = getBaseType(dim->keys[i].typid);
+		cast = base != dim->keys[i].typid && type_is_enum(base) ?
+			psprintf("::%s", format_type_be_qualified(base)) : "";
+		appendStringInfo(buf, "%s" EQUALS "%s.k%d%s", cast, right, i + 1, cast);
 	}
 }
 

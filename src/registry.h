@@ -281,16 +281,19 @@ extern void scd2_registry_enter(Scd2Rights *save);
 /*
  * Parse "text" as one boolean expression over a row of "relid", under the
  * current search_path, and return it deparsed with every name qualified, so
- * that it means the same under search_path pg_catalog.  Columns are unqualified
- * in the result.  "what" (delete_when, scope) is for messages.  Errors:
+ * that it means the same under search_path pg_catalog.  Columns are qualified
+ * in the result with "alias", unless that is NULL: beside another relation its
+ * columns could be called alike.  "what" (delete_when, scope) is for messages.  Errors:
  * syntax_error and whatever the parser raises; datatype_mismatch when not
  * boolean.
  */
-extern char *scd2_parse_condition(const char *text, Oid relid, const char *what);
+extern char *scd2_parse_condition(const char *text, Oid relid,
+								  const char *alias, const char *what);
 
 /* The same, telling the numbers of the columns it reads. */
 extern char *scd2_parse_condition_columns(const char *text, Oid relid,
-										  const char *what, List **columns);
+										  const char *alias, const char *what,
+										  List **columns);
 
 /*
  * Number of "value" among the words that the option takes, in the order of the

@@ -11,6 +11,7 @@
 #include "shape.h"
 
 #include "catalog/pg_collation.h"
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -215,6 +216,38 @@ check_names(const Scd2Options *options, const List *shape)
 }
 
 /*
+ * A statement that classifies a batch holds each tracked column three times, as
+ * sent, as it is and as it was (scd2_plan_resolve), and a statement's columns
+ * are limited.  Better to hear of it now than at the first load.
+ */
+static void
+check_width(const Scd2Options *options, const List *shape)
+{
+	int			n = 16;			/* what scd2 itself puts into a row */
+	ListCell   *cell;
+
+	foreach(cell, shape)
+	{
+		Scd2ShapeColumn *column = lfirst(cell);
+
+		if (strcmp(column->role, "tracked") == 0)
+			n += column->scd_type == 0 ? 4 : column->scd_type == 3 ? 5 : 3;
+		else if (strcmp(column->role, "key") == 0)
+			n += 2;				/* and to sort by */
+		else if (strcmp(column->role, "log_sequence") == 0)
+			n++;
+	}
+	if (n > MaxTupleAttributeNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("dimension \"%s\" would have too many columns",
+						options->label),
+				 errdetail("A batch's rows would have %d columns, at most %d are possible: one for a column of \"sequence_by\", two for one of the key, three for one of type 1, 2 or 6, four for one of type 0, five for one of type 3.",
+						   n, MaxTupleAttributeNumber),
+				 errhint("Track fewer columns, or several of them as one of type jsonb in a view over the source.")));
+}
+
+/*
  * The columns of dimension and log.
  */
 List *
@@ -307,6 +340,7 @@ scd2_shape(const Scd2Options *options)
 #undef LOG_NAME
 
 	check_names(options, shape);
+	check_width(options, shape);
 
 	return shape;
 }

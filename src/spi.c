@@ -260,24 +260,26 @@ scd2_spi_unregister(const char *name)
 			 SPI_result_code_string(rc));
 }
 
-static int	tid_join_guc_level;
-
 /*
- * Hold joins to nested loops, or let go.  A join by ctid is then a TID scan for
- * each staged row, which the planner thinks dearer than it is (DESIGN.md
- * section 3).  Settings return by themselves after an error.
+ * Hold joins to nested loops, and let go by the level that this returns.  A join
+ * by ctid is then a TID scan for each staged row, which the planner thinks
+ * dearer than it is (DESIGN.md section 3).  Settings return by themselves after
+ * an error.
  */
-void
-scd2_spi_tid_join(bool on)
+int
+scd2_spi_tid_join_begin(void)
 {
-	if (on)
-	{
-		tid_join_guc_level = NewGUCNestLevel();
-		(void) set_config_option("enable_hashjoin", "off", PGC_USERSET,
-								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-		(void) set_config_option("enable_mergejoin", "off", PGC_USERSET,
-								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	}
-	else
-		AtEOXact_GUC(true, tid_join_guc_level);
+	int			guc_level = NewGUCNestLevel();
+
+	(void) set_config_option("enable_hashjoin", "off", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	(void) set_config_option("enable_mergejoin", "off", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	return guc_level;
+}
+
+void
+scd2_spi_tid_join_end(int guc_level)
+{
+	AtEOXact_GUC(true, guc_level);
 }

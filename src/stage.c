@@ -649,6 +649,8 @@ stage_absent(StageState *state)
 
 	if (batch->absent.ntuples > 0)
 	{
+		int			guc_level;
+
 		state->pub.receiveSlot = absent_receive;
 		state->pub.rStartup = absent_startup;
 		state->pub.rShutdown = absent_shutdown;
@@ -656,10 +658,10 @@ stage_absent(StageState *state)
 		state->pub.mydest = DestNone;
 		scd2_spi_register("scd2_absent", batch->absent.desc,
 						  batch->absent.store, (double) batch->absent.ntuples);
-		scd2_spi_tid_join(true);
+		guc_level = scd2_spi_tid_join_begin();
 		scd2_spi_stream("absent", scd2_plan_absent(batch->dim, batch->scope_sql),
 						0, NULL, NULL, NULL, true, (DestReceiver *) state);
-		scd2_spi_tid_join(false);
+		scd2_spi_tid_join_end(guc_level);
 		scd2_spi_unregister("scd2_absent");
 	}
 	scd2_store_end(&batch->absent);

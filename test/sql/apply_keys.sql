@@ -10,6 +10,7 @@ SET datestyle = 'ISO, YMD';
 CREATE SCHEMA ak;
 SET search_path = ak;
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
+CREATE DOMAIN feeling AS mood CHECK (VALUE <> 'ok');
 CREATE DOMAIN code AS varchar(8) CHECK (VALUE <> '');
 CREATE DOMAIN amount AS numeric(12,2);
 
@@ -31,6 +32,7 @@ INSERT INTO kinds VALUES
     ('code', 'abc', 'abc', 'ABC'),
     ('uuid', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 'A0EEBC999C0B4EF8BB6D6BB9BD380A11', '00000000-0000-0000-0000-000000000000'),
     ('mood', 'sad', 'sad', 'happy'),
+    ('feeling', 'sad', 'sad', 'happy'),
     ('boolean', 'true', 'on', 'false'),
     ('bytea', '\x00ff', '\x00FF', '\x'),
     ('date', '2024-02-29', '20240229', '0001-01-01 BC'),
@@ -75,6 +77,17 @@ BEGIN
         DROP TABLE ak.k;
     END LOOP;
 END $$;
+
+-- the key of a log is looked up where there are gaps to explain
+CREATE TABLE f (id feeling, n integer, at timestamptz, gone boolean);
+SELECT scd2.create_dimension('dim_f', source => 'f', business_key => '{id}', effective_at => 'at', delete_when => 'gone', unknown_member => false);
+INSERT INTO f VALUES ('sad', 1, '2024-01-01', false), ('sad', NULL, '2024-01-02', true), ('sad', 2, '2024-01-03', false);
+CALL scd2.apply('dim_f');
+CALL scd2.apply('dim_f');
+SELECT id, n, valid_from::date, valid_to::date FROM dim_f ORDER BY valid_from;
+SELECT * FROM scd2.check('dim_f');
+DELETE FROM dim_f_log WHERE scd2_deleted;
+SELECT violation, key FROM scd2.check('dim_f');
 
 -- ---------------------------------------------------------------------------
 -- Composite keys: of text that run together, in another order than the source's

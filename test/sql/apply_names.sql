@@ -167,6 +167,15 @@ CALL scd2.apply('dim_h');
 SELECT id, a, b, current_b, valid_from::date, valid_to::date FROM dim_h WHERE id IS NOT NULL ORDER BY valid_from;
 SELECT * FROM scd2.check('dim_h');
 
+-- columns called as those that scd2 puts beside the dimension's for a scope
+CREATE TABLE i (scd2_tid integer, d integer, a integer, s integer, at timestamptz);
+SELECT scd2.create_dimension('dim_i', source => 'i', business_key => '{d}', effective_at => 'at', mode => 'snapshot');
+INSERT INTO i SELECT n, n, n, n, '2024-01-01' FROM generate_series(1, 4) n;
+CALL scd2.apply('dim_i');
+DELETE FROM i WHERE d > 1;
+CALL scd2.apply('dim_i', batch_time => now() + interval '1 day', scope => 'scd2_tid > 2 AND d > 2 AND dim_i.a = s');
+SELECT d, is_current FROM dim_i WHERE d IS NOT NULL ORDER BY d;
+
 DROP SCHEMA nm CASCADE;
 DROP SCHEMA "My ""odd"" Schema" CASCADE;
 DROP EXTENSION IF EXISTS postgres_fdw CASCADE;

@@ -251,6 +251,19 @@ SELECT make('');
 ALTER TABLE dim ALTER a TYPE text;
 SELECT make('');
 
+-- more columns than the statements of a load can have, in tables that can
+DO $$
+BEGIN
+    EXECUTE format('CREATE TABLE wide (id text, at timestamptz, %s)',
+                   (SELECT string_agg('a' || n || ' integer', ', ') FROM generate_series(1, 549) n));
+END $$;
+SELECT scd2.create_dimension('dim_wide', 'wide', '{id}', effective_at => 'at');
+ALTER TABLE wide DROP a549;
+SELECT scd2.create_dimension('dim_wide', 'wide', '{id}', effective_at => 'at');
+INSERT INTO wide (id, at, a548) VALUES ('k', '2024-01-01', 1);
+SELECT action, key, new -> 'a548' AS a548 FROM scd2.preview('dim_wide');
+SELECT scd2.drop_dimension('dim_wide', keep_table => false);
+
 -- nothing is left of what failed
 SELECT table_name, state FROM scd2.registry_dimension WHERE schema_name = 'ce';
 SET client_min_messages = warning;

@@ -225,6 +225,20 @@ SELECT scd2.create_dimension('ri_trap.kept2', 'ri_trap.typed', '{id}', type2 => 
 SELECT scd2.drop_dimension('ri_trap.dim', keep_table => false);
 SELECT * FROM ri.loot;
 
+-- nor are operators taken from his path, were it before pg_catalog
+SET client_min_messages = warning;
+CREATE TABLE ri.fact (sk bigint REFERENCES ri_trap.kept DEFERRABLE INITIALLY DEFERRED);
+CREATE FUNCTION ri_trap.eq(oid, oid) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN RAISE WARNING 'as %', current_user; RETURN int8($1) = int8($2); END $$;
+CREATE OPERATOR ri_trap.= (LEFTARG = oid, RIGHTARG = oid, FUNCTION = ri_trap.eq);
+SET search_path = ri_trap, pg_catalog;
+CALL scd2.apply('ri_trap.kept');
+SELECT count(*) FROM scd2.preview('ri_trap.kept');
+SELECT count(*) FROM scd2.check('ri_trap.kept');
+RESET search_path;
+DROP TABLE ri.fact;
+RESET client_min_messages;
+
 -- row security on a source raises: it never makes rows look absent
 CREATE TABLE ri.hidden (id int, v text);
 INSERT INTO ri.hidden VALUES (1, 'a'), (2, 'b');
