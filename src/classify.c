@@ -728,6 +728,7 @@ scd2_classify(Scd2Batch *batch)
 		state->seq_canon[i] = scd2_canon_type(dim->seq[i].typid, batch->cxt);
 	state->group_cxt = AllocSetContextCreate(batch->cxt, "scd2 key",
 											 ALLOCSET_DEFAULT_SIZES);
+	int			guc_level = 0;
 	state->fold = scd2_fold_create(&batch->shape, batch->cxt);
 	state->emitter = scd2_emitter_begin(batch);
 	state->previous = palloc0((dim->nattrs + 1) * sizeof(Datum));
@@ -749,13 +750,13 @@ scd2_classify(Scd2Batch *batch)
 		scd2_spi_register("scd2_staged", batch->staged.desc,
 						  batch->staged.store, (double) batch->staged.ntuples);
 		if (batch->staged_by_tid)
-			scd2_spi_tid_join(true);
+			guc_level = scd2_spi_tid_join_begin();
 		scd2_spi_stream("resolve", scd2_plan_resolve(dim, flags),
 						nargs, &dim->period_type, &newest, NULL, true,
 						(DestReceiver *) state);
 		finish_key(state);
 		if (batch->staged_by_tid)
-			scd2_spi_tid_join(false);
+			scd2_spi_tid_join_end(guc_level);
 		scd2_spi_unregister("scd2_staged");
 	}
 	scd2_store_end(&batch->staged);

@@ -667,6 +667,7 @@ scd2_registry_write_run(Scd2Dimension *dim, const Scd2RunLock *lock,
 	};
 	bool		has_batch_time = !TIMESTAMP_NOT_FINITE(batch_time);
 	Scd2Rights	save;
+	static SPIPlanPtr last_plan = NULL;
 	int			n = 0;
 
 #define PARAM(type, value) \
@@ -711,6 +712,19 @@ scd2_registry_write_run(Scd2Dimension *dim, const Scd2RunLock *lock,
 	if (has_batch_time || lock->has_newest)
 	{
 		const Oid	lock_types[] = {INT4OID, TIMESTAMPTZOID, INT8OID};
+
+	/* the row is locked, but not against our own transaction */
+	if (scd2_spi_cached("look for a run in between", &last_plan,
+						"SELECT FROM scd2.registry_lock"
+						" WHERE last_run = $1 AND dimension_id = $2",
+						2, types, values, NULL, false) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("dimension \"%s\" was applied to while another run over it was under way",
+						dim->label),
+				 errdetail("A trigger, or a function that the source calls, did so."),
+				 errhint("Apply to one dimension after the other, not from within.")));
+
 		Datum		lock_values[3];
 		bool		lock_nulls[3] = {false, !has_batch_time, !lock->has_newest};
 

@@ -260,24 +260,28 @@ scd2_spi_unregister(const char *name)
 			 SPI_result_code_string(rc));
 }
 
-static int	tid_join_guc_level;
+/*
+ * Hold joins to nested loops until scd2_spi_tid_join_end.  A join by ctid is
+ * then a TID scan for each staged row, which the planner thinks dearer than it
+ * is (DESIGN.md section 3).  Settings return by themselves after an error.
+ */
+int
+scd2_spi_tid_join_begin(void)
+{
+	int			guc_level = NewGUCNestLevel();
+
+	(void) set_config_option("enable_hashjoin", "off", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	(void) set_config_option("enable_mergejoin", "off", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	return guc_level;
+}
 
 /*
- * Hold joins to nested loops, or let go.  A join by ctid is then a TID scan for
- * each staged row, which the planner thinks dearer than it is (DESIGN.md
- * section 3).  Settings return by themselves after an error.
+ * Let go.
  */
 void
-scd2_spi_tid_join(bool on)
+scd2_spi_tid_join_end(int guc_level)
 {
-	if (on)
-	{
-		tid_join_guc_level = NewGUCNestLevel();
-		(void) set_config_option("enable_hashjoin", "off", PGC_USERSET,
-								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-		(void) set_config_option("enable_mergejoin", "off", PGC_USERSET,
-								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	}
-	else
-		AtEOXact_GUC(true, tid_join_guc_level);
+	AtEOXact_GUC(true, guc_level);
 }

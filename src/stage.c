@@ -618,16 +618,18 @@ stage_absent(StageState *state)
 	if (batch->absent.ntuples > 0)
 	{
 		state->pub.receiveSlot = absent_receive;
+		int			guc_level;
+
 		state->pub.rStartup = absent_startup;
 		state->pub.rShutdown = absent_shutdown;
 		state->pub.rDestroy = absent_shutdown;
 		state->pub.mydest = DestNone;
 		scd2_spi_register("scd2_absent", batch->absent.desc,
 						  batch->absent.store, (double) batch->absent.ntuples);
-		scd2_spi_tid_join(true);
+		guc_level = scd2_spi_tid_join_begin();
 		scd2_spi_stream("absent", scd2_plan_absent(batch->dim, batch->scope_sql),
 						0, NULL, NULL, NULL, true, (DestReceiver *) state);
-		scd2_spi_tid_join(false);
+		scd2_spi_tid_join_end(guc_level);
 		scd2_spi_unregister("scd2_absent");
 	}
 	scd2_store_end(&batch->absent);

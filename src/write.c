@@ -114,13 +114,14 @@ static void
 write_closes(Scd2Batch *batch)
 {
 	Scd2Dimension *dim = batch->dim;
+	int			guc_level;
 	uint64		written;
 
 	scd2_progress_phase(SCD2_PHASE_CLOSE, batch->closes.ntuples);
 	register_store(&batch->closes);
-	scd2_spi_tid_join(true);
+	guc_level = scd2_spi_tid_join_begin();
 	written = scd2_spi_run("close", scd2_plan_close(dim), 0, NULL, NULL, NULL);
-	scd2_spi_tid_join(false);
+	scd2_spi_tid_join_end(guc_level);
 	if (written != batch->closes.ntuples)
 		raise_not_written(dim, "closed versions",
 						  find_meddlers(dim->relid, CMD_UPDATE));
