@@ -363,7 +363,8 @@ scd2_batch_prepare(Scd2Batch *batch)
 /*
  * Deferred constraints on what we write cannot fire inside a
  * security-restricted operation: make them immediate for the rest of the
- * transaction (R30).
+ * transaction (R30).  Those in a schema that the caller may not use he cannot
+ * set; what he writes fires them only where it changes a key they refer to.
  */
 static void
 set_constraints_immediate(const Scd2Dimension *dim)
@@ -374,6 +375,7 @@ set_constraints_immediate(const Scd2Dimension *dim)
 	StringInfoData sql;
 	uint64		n;
 
+					  "   AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')\n"
 	n = scd2_spi_read("constraints",
 					  "SELECT DISTINCT pg_catalog.format('%I.%I', n.nspname, c.conname)\n"
 					  "  FROM pg_catalog.pg_constraint AS c\n"
