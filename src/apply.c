@@ -47,12 +47,7 @@ void
 scd2_apply_args(FunctionCallInfo fcinfo, Scd2ApplyArgs *args)
 {
 	memset(args, 0, sizeof(*args));
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("dimension is null"),
-				 errhint("Name a registered dimension, e.g. 'gold.dim_customer'.")));
-	args->relid = PG_GETARG_OID(0);
+	args->relid = scd2_registry_argument(fcinfo);
 	if (!PG_ARGISNULL(1))
 		args->source = PG_GETARG_OID(1);
 	args->has_batch_time = !PG_ARGISNULL(2);
@@ -375,12 +370,12 @@ set_constraints_immediate(const Scd2Dimension *dim)
 	StringInfoData sql;
 	uint64		n;
 
-					  "   AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')\n"
 	n = scd2_spi_read("constraints",
 					  "SELECT DISTINCT pg_catalog.format('%I.%I', n.nspname, c.conname)\n"
 					  "  FROM pg_catalog.pg_constraint AS c\n"
 					  "  JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.connamespace\n"
 					  " WHERE c.condeferrable\n"
+					  "   AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')\n"
 					  "   AND (c.conrelid IN ($1, $2) OR c.confrelid IN ($1, $2))",
 					  2, types, values, NULL);
 	if (n == 0)
