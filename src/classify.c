@@ -163,7 +163,8 @@ same_content(const ClassifyState *state, const ClassifyRow *a,
 
 /*
  * Identical rows are one; different ones at one position are all bad (R19).
- * Rows come sorted by position.
+ * Rows come sorted by position.  Those dropped already, which are ignored
+ * deletes, count for nothing here either (R7).
  */
 static void
 drop_duplicates(ClassifyState *state)
@@ -172,22 +173,37 @@ drop_duplicates(ClassifyState *state)
 
 	for (int i = 1; i <= state->nrows; i++)
 	{
+		ClassifyRow *standing = NULL;
 		bool		differ = false;
 
+		CHECK_FOR_INTERRUPTS();
 		if (i < state->nrows &&
 			same_position(state, &state->rows[first], &state->rows[i]))
 			continue;
 
-		for (int j = first + 1; j < i && !differ; j++)
-			differ = !same_content(state, &state->rows[first], &state->rows[j]);
+		for (int j = first; j < i && !differ; j++)
+		{
+			ClassifyRow *row = &state->rows[j];
+
+			if (row->dropped)
+				continue;
+			if (standing == NULL)
+				standing = row;
+			else
+				differ = !same_content(state, standing, row);
+		}
 		for (int j = first; j < i; j++)
 		{
+			ClassifyRow *row = &state->rows[j];
+
+			if (row->dropped)
+				continue;
 			if (differ)
-				bad_row(state, &state->rows[j],
+				bad_row(state, row,
 						"differs from another change of this key at the same position");
-			else if (j > first)
+			else if (row != standing)
 			{
-				state->rows[j].dropped = true;
+				row->dropped = true;
 				state->batch->counts.rows_replayed++;
 			}
 		}
@@ -546,6 +562,7 @@ finish_key(ClassifyState *state)
 
 		if (row->dropped)
 			continue;
+		CHECK_FOR_INTERRUPTS();
 		if (scd2_compares_state(dim))
 			classify_state(state, row);
 		else
@@ -562,6 +579,7 @@ finish_key(ClassifyState *state)
 
 			if (row->dropped)
 				continue;
+			CHECK_FOR_INTERRUPTS();
 			change.effective_at = scd2_period_to_time(dim, row->values[layout->e]);
 			change.deleted = row_flag(row, layout->deleted);
 			change.values = row->values + layout->attrs;
@@ -710,6 +728,7 @@ scd2_classify(Scd2Batch *batch)
 	Scd2StagedLayout staged;
 	int			flags = batch->staged_by_tid ? SCD2_RESOLVE_BY_TID : 0;
 	int			nargs = 0;
+	int			guc_level = 0;
 	Datum		newest = (Datum) 0;
 
 	state->batch = batch;
@@ -728,7 +747,6 @@ scd2_classify(Scd2Batch *batch)
 		state->seq_canon[i] = scd2_canon_type(dim->seq[i].typid, batch->cxt);
 	state->group_cxt = AllocSetContextCreate(batch->cxt, "scd2 key",
 											 ALLOCSET_DEFAULT_SIZES);
-	int			guc_level = 0;
 	state->fold = scd2_fold_create(&batch->shape, batch->cxt);
 	state->emitter = scd2_emitter_begin(batch);
 	state->previous = palloc0((dim->nattrs + 1) * sizeof(Datum));

@@ -344,6 +344,7 @@ collect_absent(StageState *state)
 
 	for (uint32 i = 0; i < nentries; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (!(entries[i].flags & (SCD2_KEY_SEEN | SCD2_KEY_FLAGGED)))
 		{
 			Datum		value = PointerGetDatum(&entries[i].tid);
@@ -617,9 +618,9 @@ stage_absent(StageState *state)
 
 	if (batch->absent.ntuples > 0)
 	{
-		state->pub.receiveSlot = absent_receive;
 		int			guc_level;
 
+		state->pub.receiveSlot = absent_receive;
 		state->pub.rStartup = absent_startup;
 		state->pub.rShutdown = absent_shutdown;
 		state->pub.rDestroy = absent_shutdown;
