@@ -517,7 +517,7 @@ COMMENT ON FUNCTION scd2.preview(regclass, regclass, timestamptz, text, boolean)
 
 CREATE FUNCTION scd2.sql(dimension regclass)
 RETURNS TABLE (step integer, name text, statement text)
-LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 1000 ROWS 20
+LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 20
 AS 'MODULE_PATHNAME', 'scd2_sql';
 COMMENT ON FUNCTION scd2.sql(regclass) IS
     'shows every statement that apply generates for a dimension';
@@ -562,7 +562,7 @@ GRANT SELECT ON scd2.progress TO PUBLIC;
 -- its log.
 CREATE FUNCTION scd2.check(dimension regclass)
 RETURNS TABLE (violation text, key jsonb, surrogate_key text, valid_from text, detail text)
-LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 10000 ROWS 10
+LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 10
 AS 'MODULE_PATHNAME', 'scd2_check';
 COMMENT ON FUNCTION scd2.check(regclass) IS
     'lists what is wrong with a dimension: no rows when nothing is';

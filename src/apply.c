@@ -13,7 +13,6 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -50,12 +49,7 @@ void
 scd2_apply_args(FunctionCallInfo fcinfo, Scd2ApplyArgs *args)
 {
 	memset(args, 0, sizeof(*args));
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("dimension is null"),
-				 errhint("Name a registered dimension, e.g. 'gold.dim_customer'.")));
-	args->relid = PG_GETARG_OID(0);
+	args->relid = scd2_registry_argument(fcinfo);
 	if (!PG_ARGISNULL(1))
 		args->source = PG_GETARG_OID(1);
 	args->has_batch_time = !PG_ARGISNULL(2);
@@ -96,20 +90,50 @@ describe_shape(Scd2Batch *batch)
 }
 
 /*
- * The dimension has to be an ordinary table with no relatives: a version's ctid
- * is its address, which is unique only within one table.
+ * scd2 reads its own columns as they lie there, so they have to be of the types
+ * that it gave them; and previous_*, current_* and, where it is read, the log of
+ * those of the column they belong to.
  */
 static void
-check_dimension_kind(const Scd2Dimension *dim)
+check_column_type(Oid relid, AttrNumber attnum, Oid wanted)
 {
-	if (get_rel_relkind(dim->relid) != RELKIND_RELATION ||
-		get_rel_relispartition(dim->relid) ||
-		has_subclass(dim->relid) || has_superclass(dim->relid))
+	Oid			typid = get_atttype(relid, attnum);
+
+	if (getBaseType(typid) != getBaseType(wanted))
 		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("dimension \"%s\" is not an ordinary table without parents or children",
-						dim->label),
-				 errhint("Detach it from its partitioned table or its inheritance.")));
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" is of type %s, and should be of type %s",
+						get_attname(relid, attnum, false), scd2_relation_name(relid),
+						format_type_be(typid), format_type_be(wanted)),
+				 errhint("Change its type back.")));
+}
+
+static void
+check_column_types(const Scd2Dimension *dim)
+{
+	check_column_type(dim->relid, dim->sk_attnum,
+					  dim->sk_is_uuid ? UUIDOID : INT8OID);
+	check_column_type(dim->relid, dim->valid_from_attnum, dim->period_type);
+	check_column_type(dim->relid, dim->valid_to_attnum, dim->period_type);
+	check_column_type(dim->relid, dim->is_current_attnum, BOOLOID);
+	if (dim->is_deleted != NULL)
+		check_column_type(dim->relid, dim->is_deleted_attnum, BOOLOID);
+	if (dim->row_hash != NULL)
+		check_column_type(dim->relid, dim->row_hash_attnum, BYTEAOID);
+	if (OidIsValid(dim->log))
+		check_column_type(dim->log, get_attnum(dim->log, dim->log_effective_at),
+						  dim->period_type);
+
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		const Scd2Column *column = &dim->attrs[i];
+
+		if (column->extra_name != NULL)
+			check_column_type(dim->relid, column->extra_attnum, column->typid);
+		if (column->scd_type == 0 && OidIsValid(dim->log))
+			check_column_type(dim->log, get_attnum(dim->log, column->log_name),
+							  column->typid);
+	}
 }
 
 static void
@@ -198,7 +222,8 @@ scd2_batch_create(Scd2Dimension *dim, const Scd2ApplyArgs *args,
 	batch->force = args->force;
 	batch->newest_logged = PG_INT64_MIN;
 
-	check_dimension_kind(dim);
+	scd2_check_ordinary_table(dim->relid);
+	check_column_types(dim);
 	set_source(batch, OidIsValid(args->source) ? args->source : dim->source);
 	set_batch_time(batch, args->has_batch_time ? args->batch_time : now);
 
@@ -335,7 +360,8 @@ scd2_batch_prepare(Scd2Batch *batch)
 /*
  * Deferred constraints on what we write cannot fire inside a
  * security-restricted operation: make them immediate for the rest of the
- * transaction (R30).
+ * transaction (R30).  Those in a schema that the caller may not use he cannot
+ * set; what he writes fires them only where it changes a key they refer to.
  */
 static void
 set_constraints_immediate(const Scd2Dimension *dim)
@@ -351,8 +377,13 @@ set_constraints_immediate(const Scd2Dimension *dim)
 					  "  FROM pg_catalog.pg_constraint AS c\n"
 					  "  JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.connamespace\n"
 					  " WHERE c.condeferrable\n"
+<<<<<<< HEAD
 					  "   AND (c.conrelid OPERATOR(pg_catalog.=) ANY (ARRAY[$1, $2])\n"
 					  "        OR c.confrelid OPERATOR(pg_catalog.=) ANY (ARRAY[$1, $2]))",
+=======
+					  "   AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')\n"
+					  "   AND (c.conrelid IN ($1, $2) OR c.confrelid IN ($1, $2))",
+>>>>>>> 2b53de71b0b902ebd5420ec75f98f2cf5ab41158
 					  2, types, values, NULL);
 	if (n == 0)
 		return;

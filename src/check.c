@@ -729,9 +729,10 @@ Datum
 scd2_check(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Oid			relid = scd2_registry_argument(fcinfo);
 
 	InitMaterializedSRF(fcinfo, 0);
-	check(PG_GETARG_OID(0), rsinfo->setResult, rsinfo->setDesc);
+	check(relid, rsinfo->setResult, rsinfo->setDesc);
 	PG_RETURN_VOID();
 }
 
@@ -746,18 +747,13 @@ scd2_assert_valid(PG_FUNCTION_ARGS)
 	Tuplestorestate *store;
 	TupleTableSlot *slot;
 	TupleDesc	desc = violation_desc();
+	Oid			relid = scd2_registry_argument(fcinfo);
 	StringInfoData detail;
 	int64		count;
 
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("dimension is null"),
-				 errhint("Name a registered dimension, e.g. 'gold.dim_customer'.")));
-
 	store = tuplestore_begin_heap(false, false, work_mem);
 	PushActiveSnapshot(GetTransactionSnapshot());
-	check(PG_GETARG_OID(0), store, desc);
+	check(relid, store, desc);
 	PopActiveSnapshot();
 
 	count = tuplestore_tuple_count(store);
@@ -791,7 +787,7 @@ scd2_assert_valid(PG_FUNCTION_ARGS)
 			 errmsg_plural("dimension \"%s\" has " INT64_FORMAT " violation",
 						   "dimension \"%s\" has " INT64_FORMAT " violations",
 						   (unsigned long) count,
-						   scd2_relation_name(PG_GETARG_OID(0)), count),
+						   scd2_relation_name(relid), count),
 			 errdetail_internal("%s", detail.data),
 			 errhint("scd2.check lists them all.")));
 }

@@ -163,7 +163,8 @@ same_content(const ClassifyState *state, const ClassifyRow *a,
 
 /*
  * Identical rows are one; different ones at one position are all bad (R19).
- * Rows come sorted by position.
+ * Rows come sorted by position.  Those dropped already, which are ignored
+ * deletes, count for nothing here either (R7).
  */
 static void
 drop_duplicates(ClassifyState *state)
@@ -172,22 +173,43 @@ drop_duplicates(ClassifyState *state)
 
 	for (int i = 1; i <= state->nrows; i++)
 	{
+		ClassifyRow *standing = NULL;
 		bool		differ = false;
 
+		CHECK_FOR_INTERRUPTS();
 		if (i < state->nrows &&
 			same_position(state, &state->rows[first], &state->rows[i]))
 			continue;
 
-		for (int j = first + 1; j < i && !differ; j++)
-			differ = !same_content(state, &state->rows[first], &state->rows[j]);
+		for (int j = first; j < i && !differ; j++)
+		{
+			ClassifyRow *row = &state->rows[j];
+
+			if (row->dropped)
+				continue;
+			if (standing == NULL)
+				standing = row;
+			else
+				differ = !same_content(state, standing, row);
+		}
 		for (int j = first; j < i; j++)
 		{
+			ClassifyRow *row = &state->rows[j];
+
+			if (row->dropped)
+				continue;
 			if (differ)
+<<<<<<< HEAD
 				bad_row(state, &state->rows[j],
 						"differs from another row of this key, and neither time nor sequence_by orders them");
 			else if (j > first)
+=======
+				bad_row(state, row,
+						"differs from another change of this key at the same position");
+			else if (row != standing)
+>>>>>>> 2b53de71b0b902ebd5420ec75f98f2cf5ab41158
 			{
-				state->rows[j].dropped = true;
+				row->dropped = true;
 				state->batch->counts.rows_replayed++;
 			}
 		}
@@ -546,6 +568,7 @@ finish_key(ClassifyState *state)
 
 		if (row->dropped)
 			continue;
+		CHECK_FOR_INTERRUPTS();
 		if (scd2_compares_state(dim))
 			classify_state(state, row);
 		else
@@ -562,6 +585,7 @@ finish_key(ClassifyState *state)
 
 			if (row->dropped)
 				continue;
+			CHECK_FOR_INTERRUPTS();
 			change.effective_at = scd2_period_to_time(dim, row->values[layout->e]);
 			change.deleted = row_flag(row, layout->deleted);
 			change.values = row->values + layout->attrs;
@@ -762,8 +786,11 @@ scd2_classify(Scd2Batch *batch)
 		finish_key(state);
 		if (batch->staged_by_tid)
 			scd2_spi_tid_join_end(guc_level);
+<<<<<<< HEAD
 		if (batch->has_located)
 			scd2_spi_unregister(batch->located.name);
+=======
+>>>>>>> 2b53de71b0b902ebd5420ec75f98f2cf5ab41158
 		scd2_spi_unregister("scd2_staged");
 	}
 	scd2_store_end(&batch->staged);

@@ -90,7 +90,7 @@ scd2_check_drift(const Scd2Dimension *dim, Oid source, const char *source_label)
 					 dim->attrs[i].source_type);
 	if (dim->effective_at != NULL)
 		check_column(dim, desc, source_label, dim->effective_at,
-					 dim->effective_type);
+					 registered_type(dim, dim->effective_at));
 	for (int i = 0; i < dim->nseq; i++)
 		check_column(dim, desc, source_label, dim->seq[i].source_name,
 					 registered_type(dim, dim->seq[i].source_name));

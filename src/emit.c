@@ -10,6 +10,7 @@
 #include "emit.h"
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/uuid.h"
@@ -413,6 +414,7 @@ scd2_emit_chain(Scd2Emitter *emitter, const Scd2KeyState *state,
 	{
 		const Scd2FoldVersion *version = &result->versions[i];
 
+		CHECK_FOR_INTERRUPTS();
 		if (!version->preexisting)
 			emit_open(emitter, state, version, result);
 		else if (!version->is_open)

@@ -84,7 +84,10 @@ append_entry(Scd2KeySet *set, const Scd2KeyEntry *entry)
 									 (Size) set->capacity * sizeof(Scd2KeyEntry));
 		allocate_slots(set);
 		for (uint32 i = 0; i < set->nentries; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
 			put_slot(set, i);
+		}
 	}
 	set->entries[set->nentries] = *entry;
 	put_slot(set, set->nentries);
@@ -146,7 +149,10 @@ spill(Scd2KeySet *set)
 	for (int i = 0; i < set->npartitions; i++)
 		set->files[i] = BufFileCreateTemp(false);
 	for (uint32 i = 0; i < set->nentries; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		write_entry(set, &set->entries[i]);
+	}
 	set->nentries = 0;
 	memset(set->slots, 0, (Size) set->nslots * sizeof(uint32));
 

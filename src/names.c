@@ -38,7 +38,10 @@ scd2_names_resolve(void)
 						" (SELECT FROM scd2.registry_cache k WHERE k.dimension_id = d.id) LIMIT 1",
 						0, NULL, NULL, NULL, false) > 0)
 	{
-		/* a registered dimension comes before a kept one of the same name */
+		/*
+		 * A registered dimension comes before a kept one of the same name.
+		 * Another session may be at it, too: what it caches stands.
+		 */
 		(void) run("cache relations",
 				   "INSERT INTO scd2.registry_cache"
 				   " (dimension_id, relation, log, source, view, source_types) "
@@ -52,7 +55,7 @@ scd2_names_resolve(void)
 				   " FROM pg_catalog.unnest(d.source_types) WITH ORDINALITY u(t, o) ORDER BY u.o) "
 				   "FROM scd2.registry_resolved r "
 				   "JOIN scd2.registry_dimension d ON d.id = r.dimension_id "
-				   "WHERE NOT r.is_cached");
+				   "WHERE NOT r.is_cached ON CONFLICT DO NOTHING");
 		(void) run("cache columns",
 				   "INSERT INTO scd2.registry_cache_column"
 				   " (dimension_id, column_id, attnum, log_attnum, registered_type) "
@@ -65,7 +68,8 @@ scd2_names_resolve(void)
 				   "LEFT JOIN pg_catalog.pg_attribute l ON l.attrelid = k.log"
 				   " AND l.attname = c.log_column AND NOT l.attisdropped "
 				   "WHERE NOT EXISTS (SELECT FROM scd2.registry_cache_column o"
-				   " WHERE o.dimension_id = c.dimension_id AND o.column_id = c.column_id)");
+				   " WHERE o.dimension_id = c.dimension_id AND o.column_id = c.column_id)"
+				   " ON CONFLICT DO NOTHING");
 
 		/* a table that takes the name later is not the dimension (R3) */
 		(void) run("mark lost dimensions",

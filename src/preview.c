@@ -206,10 +206,9 @@ scd2_sql(PG_FUNCTION_ARGS)
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	Scd2Dimension *dim;
 	MemoryContext oldcxt = CurrentMemoryContext;
-	Oid			relid;
+	Oid			relid = scd2_registry_argument(fcinfo);
 	int			step = 0;
 
-	relid = PG_GETARG_OID(0);
 	InitMaterializedSRF(fcinfo, 0);
 
 	scd2_spi_begin();

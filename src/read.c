@@ -107,7 +107,8 @@ read_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
 	MAKE(key_converters, dim->keys, dim->nkeys);
 	MAKE(attr_converters, dim->attrs, dim->nattrs);
 	if (dim->effective_at != NULL)
-		state->effective_type = TupleDescAttr(typeinfo, offset++)->atttypid;
+		state->effective_type =
+			getBaseType(TupleDescAttr(typeinfo, offset++)->atttypid);
 	MAKE(seq_converters, dim->seq, dim->nseq);
 #undef MAKE
 

@@ -147,6 +147,20 @@ result_int(uint64 row, int col, int otherwise)
 }
 
 /*
+ * A call's first argument; see registry.h.
+ */
+Oid
+scd2_registry_argument(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("dimension is null"),
+				 errhint("Name a registered dimension, e.g. 'gold.dim_customer'.")));
+	return PG_GETARG_OID(0);
+}
+
+/*
  * The id of the registered dimension that "relid" is, or 0.  By the cache,
  * else, where a restore left the name uncached, by name.
  */
@@ -653,6 +667,7 @@ scd2_registry_write_run(Scd2Dimension *dim, const Scd2RunLock *lock,
 						Oid who, TimestampTz started_at, TimestampTz batch_time,
 						const Scd2RunCounts *counts)
 {
+	static SPIPlanPtr last_plan = NULL;
 	static SPIPlanPtr insert_plan = NULL;
 	static SPIPlanPtr lock_plan = NULL;
 	Oid			types[24];
@@ -697,6 +712,19 @@ scd2_registry_write_run(Scd2Dimension *dim, const Scd2RunLock *lock,
 
 	scd2_registry_enter(&save);
 	scd2_spi_begin();
+
+	/* the row is locked, but not against our own transaction */
+	if (scd2_spi_cached("look for a run in between", &last_plan,
+						"SELECT FROM scd2.registry_lock"
+						" WHERE last_run = $1 AND dimension_id = $2",
+						2, types, values, NULL, false) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("dimension \"%s\" was applied to while another run over it was under way",
+						dim->label),
+				 errdetail("A trigger, or a function that the source calls, did so."),
+				 errhint("Apply to one dimension after the other, not from within.")));
+
 	(void) scd2_spi_cached("record run", &insert_plan,
 						   "INSERT INTO scd2.registry_run"
 						   " (id, dimension_id, dimension_name, action, source, scope, who,"

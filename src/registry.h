@@ -10,6 +10,7 @@
 
 #include "access/attnum.h"
 #include "datatype/timestamp.h"
+#include "fmgr.h"
 #include "nodes/pg_list.h"
 
 typedef enum Scd2Mode
@@ -172,6 +173,9 @@ typedef struct Scd2Dimension
  * undefined_object when "relid" is not a registered dimension.
  */
 extern Scd2Dimension *scd2_registry_load(Oid relid, MemoryContext cxt);
+
+/* The dimension that a call's first argument names; null is an error. */
+extern Oid	scd2_registry_argument(FunctionCallInfo fcinfo);
 
 /* The id of the registered dimension that "relid" is, or 0. */
 extern int32 scd2_registry_find(Oid relid);

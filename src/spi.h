@@ -59,8 +59,9 @@ extern void scd2_spi_register(const char *name, TupleDesc desc,
 extern void scd2_spi_unregister(const char *name);
 
 /*
- * While on, the planner joins only by nested loop: what a join by ctid needs,
- * which it would otherwise turn into a scan of the whole table.
+ * Between the two, the planner joins only by nested loop: what a join by ctid
+ * needs, which it would otherwise turn into a scan of the whole table.  The
+ * level goes from one to the other, because a trigger may apply in between.
  */
 extern int	scd2_spi_tid_join_begin(void);
 extern void scd2_spi_tid_join_end(int guc_level);

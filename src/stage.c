@@ -413,6 +413,7 @@ collect_absent(StageState *state)
 
 	for (uint32 i = 0; i < nentries; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (!(entries[i].flags & (SCD2_KEY_SEEN | SCD2_KEY_FLAGGED)))
 		{
 			Datum		value = PointerGetDatum(&entries[i].tid);

@@ -114,6 +114,7 @@ static void
 write_closes(Scd2Batch *batch)
 {
 	Scd2Dimension *dim = batch->dim;
+	int			guc_level;
 	uint64		written;
 	int			guc_level;
 
@@ -129,10 +130,11 @@ write_closes(Scd2Batch *batch)
 }
 
 /*
- * A surrogate key came twice: say of which versions.
+ * A surrogate key came twice: say of which versions.  Returns if none did: the
+ * error is about another table's constraint of that name.
  */
 static void
-raise_collision(Scd2Batch *batch, const ErrorData *error)
+raise_collision(Scd2Batch *batch)
 {
 	Scd2Dimension *dim = batch->dim;
 	uint64		n = scd2_spi_run("collision", scd2_plan_collision(dim),
@@ -141,6 +143,8 @@ raise_collision(Scd2Batch *batch, const ErrorData *error)
 	bool	   *isnull = palloc(dim->nkeys * sizeof(bool));
 	StringInfoData detail;
 
+	if (n == 0)
+		return;
 	initStringInfo(&detail);
 	for (uint64 row = 0; row < Min(n, 4); row++)
 	{
@@ -157,7 +161,7 @@ raise_collision(Scd2Batch *batch, const ErrorData *error)
 			(errcode(ERRCODE_UNIQUE_VIOLATION),
 			 errmsg("two versions of dimension \"%s\" have the same surrogate key",
 					dim->label),
-			 errdetail_internal("%s", n > 0 ? detail.data : error->detail),
+			 errdetail_internal("%s", detail.data),
 			 errhint("Nothing was written. Register the dimension with surrogate_key_type => 'uuid', whose keys do not collide.")));
 }
 
@@ -221,7 +225,7 @@ write_opens(Scd2Batch *batch)
 	if (error != NULL)
 	{
 		if (is_collision(dim, error))
-			raise_collision(batch, error);
+			raise_collision(batch);
 		ReThrowError(error);
 	}
 

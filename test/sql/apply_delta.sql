@@ -118,6 +118,11 @@ SELECT id, is_deleted FROM d_flag_current ORDER BY id;
 CALL scd2.apply('d_ignore');
 SELECT counted();
 SELECT id, a, n, valid_from::date, valid_to::date, is_current FROM d_ignore WHERE id IS NOT NULL ORDER BY id, valid_from;
+-- an ignored delete counts for nothing beside a change of the same time either, nor twice when it comes twice
+CREATE TABLE d_same (LIKE d);
+INSERT INTO d_same VALUES (3, NULL, NULL, '2024-02-01', 'D'), (3, NULL, NULL, '2024-02-01', 'D'), (3, 'b', 'x', '2024-02-01', 'U');
+CALL scd2.apply('d_ignore', source => 'd_same');
+SELECT counted();
 CALL scd2.apply('d_error');
 SELECT count(*) FROM d_error WHERE id IS NOT NULL;
 SELECT v.* FROM unnest('{d_close,d_flag,d_ignore,d_error}'::regclass[]) AS dim, scd2.check(dim) AS v;

@@ -271,6 +271,52 @@ CALL fails('dim_t', $$CALL scd2.apply('ae.dim_t')$$);
 CREATE TABLE child () INHERITS (dim_t);
 CALL fails('dim_t', $$CALL scd2.apply('ae.dim_t')$$);
 SELECT * FROM scd2.check('dim_t');
+-- and is none any more
+DROP TABLE child;
+ALTER TABLE t DROP a;
+ALTER TABLE t ADD a text;
+CALL scd2.apply('dim_t');
+
+-- scd2's own columns, and those that show what another does, are of the types that it gave them
+CREATE TABLE o (id integer, a text, b text, c text, at timestamptz);
+INSERT INTO o VALUES (1, '1', '1', '1', '2024-01-01');
+SELECT scd2.create_dimension('dim_o', source => 'o', business_key => '{id}', type0 => '{a}', type3 => '{b}', mode => 'snapshot', on_delete => 'flag');
+CALL scd2.apply('dim_o');
+DROP VIEW dim_o_current;
+DROP FUNCTION dim_o_as_of;
+CREATE PROCEDURE retyped(rel regclass, col text, type text) LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('ALTER TABLE %s ALTER %I TYPE %s USING NULL', rel, col, type);
+    CALL scd2.apply('ae.dim_o');
+    RAISE WARNING 'no error';
+EXCEPTION WHEN datatype_mismatch THEN
+    RAISE WARNING '%', SQLERRM;
+END $$;
+ALTER TABLE dim_o DROP CONSTRAINT dim_o_pkey;
+ALTER TABLE dim_o ALTER o_sk DROP NOT NULL, ALTER valid_from DROP NOT NULL, ALTER valid_to DROP NOT NULL,
+                  ALTER is_current DROP NOT NULL, ALTER is_deleted DROP NOT NULL;
+ALTER TABLE dim_o_log ALTER scd2_effective_at DROP NOT NULL;
+CALL retyped('dim_o', 'o_sk', 'text');
+CALL retyped('dim_o', 'valid_from', 'date');
+CALL retyped('dim_o', 'valid_to', 'timestamp');
+CALL retyped('dim_o', 'is_current', 'text');
+CALL retyped('dim_o', 'is_deleted', 'integer');
+CALL retyped('dim_o', 'row_hash', 'text');
+CALL retyped('dim_o', 'previous_b', 'integer');
+CALL retyped('dim_o_log', 'scd2_effective_at', 'text');
+CALL retyped('dim_o_log', 'a', 'integer');
+
+-- a trigger's own collision is told as it is, though the constraint's name is that of the dimension's
+CREATE SCHEMA ae_audit;
+CREATE TABLE ae_audit.audit (id integer, CONSTRAINT dim_c_pkey PRIMARY KEY (id));
+CREATE TABLE c (id integer, a text, at timestamptz);
+SELECT scd2.create_dimension('dim_c', source => 'c', business_key => '{id}', effective_at => 'at');
+CREATE FUNCTION audit() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO ae_audit.audit VALUES (NEW.id); RETURN NULL; END $$;
+CREATE TRIGGER audit AFTER INSERT ON dim_c FOR EACH ROW EXECUTE FUNCTION audit();
+INSERT INTO c VALUES (1, 'a', '2024-01-01');
+CALL scd2.apply('dim_c');
+UPDATE c SET a = 'b', at = '2024-01-02';
+CALL fails('dim_c', $$CALL scd2.apply('ae.dim_c')$$);
 
 SET client_min_messages = warning;
-DROP SCHEMA ae CASCADE;
+DROP SCHEMA ae, ae_audit CASCADE;

@@ -79,6 +79,20 @@ SELECT id, valid_from FROM day_zone WHERE id IS NOT NULL ORDER BY id;
 SELECT id FROM day_zone_as_of('2024-05-01 14:59:59+00') ORDER BY id;
 SELECT id FROM day_zone_as_of('2024-05-01 15:00+00') ORDER BY id;
 
+-- the source's time may be of a domain
+CREATE DOMAIN a_day AS date;
+CREATE DOMAIN a_time AS timestamptz;
+CREATE TABLE s_dom (id integer, a text, d a_day, t a_time);
+INSERT INTO s_dom VALUES (1, 'a', '2024-05-01', '2024-05-01 12:00+00');
+SELECT scd2.create_dimension('dom_day',  source => 's_dom', business_key => '{id}', type2 => '{a}', effective_at => 'd');
+SELECT scd2.create_dimension('dom_time', source => 's_dom', business_key => '{id}', type2 => '{a}', effective_at => 't', period_type => 'date');
+CALL scd2.apply('dom_day');
+CALL scd2.apply('dom_time');
+SELECT a.valid_from, b.valid_from, l.scd2_source_time FROM dom_day a, dom_time b, dom_time_log l WHERE a.id = 1 AND b.id = 1;
+UPDATE s_dom SET d = 'infinity', t = '-infinity';
+CALL scd2.apply('dom_day');
+CALL scd2.apply('dom_time');
+
 -- ---------------------------------------------------------------------------
 -- Hard case 10: local times in a zone with daylight saving
 -- ---------------------------------------------------------------------------

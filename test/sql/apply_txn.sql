@@ -193,6 +193,32 @@ SELECT pg_current_xact_id_if_assigned() IS NULL AS no_xid;
 ROLLBACK;
 
 -- ---------------------------------------------------------------------------
+-- a trigger on one dimension applies to another; to the same one it may not (R18)
+-- ---------------------------------------------------------------------------
+CREATE TABLE inner_s (id integer, a text, at timestamptz);
+SELECT scd2.create_dimension('dim_inner', source => 'inner_s', business_key => '{id}', effective_at => 'at');
+INSERT INTO inner_s VALUES (1, 'a', '2024-01-01');
+CALL scd2.apply('dim_inner');
+CREATE FUNCTION apply_inner() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE tx.inner_s SET a = a || 'a', at = at + interval '1 day';
+    CALL scd2.apply(TG_ARGV[0]::regclass, source => 'tx.inner_s');
+    RETURN NULL;
+END $$;
+CREATE TRIGGER apply_inner AFTER UPDATE ON dim FOR EACH ROW EXECUTE FUNCTION apply_inner('tx.dim_inner');
+SELECT put('z', 27);
+CALL scd2.apply('dim');
+SHOW enable_hashjoin;
+SELECT state(), (SELECT string_agg(a, ' ' ORDER BY valid_from) FROM dim_inner);
+DROP TRIGGER apply_inner ON dim;
+CREATE TRIGGER apply_inner AFTER UPDATE ON dim FOR EACH STATEMENT WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION apply_inner('tx.dim');
+UPDATE inner_s SET id = 2;
+SELECT put('no', 28);
+CALL scd2.apply('dim');
+DROP TRIGGER apply_inner ON dim;
+SELECT state();
+
+-- ---------------------------------------------------------------------------
 -- cancelled: the dimension as before (a time that it cannot make)
 -- ---------------------------------------------------------------------------
 CREATE TABLE big (id integer, a text, at timestamptz);

@@ -216,6 +216,7 @@ ROLLBACK;
 -- not dimensions, and null
 SELECT * FROM scd2.check('stg');
 SELECT * FROM scd2.check(NULL);
+SELECT * FROM scd2.sql(NULL);
 CALL scd2.assert_valid('stg');
 CALL scd2.assert_valid(NULL);
 

@@ -259,11 +259,30 @@ RESET ROLE;
 -- event triggers act for whoever does the DDL
 SET ROLE regress_ri_owner;
 ALTER TABLE ri.dim_o RENAME TO dim_p;
-SELECT dimension FROM scd2.dimensions;
+SELECT dimension FROM scd2.dimensions ORDER BY dimension::text;
 SET client_min_messages = warning;
 DROP TABLE ri.dim_p CASCADE;
 RESET client_min_messages;
 SELECT count(*) FROM scd2.dimensions;
+RESET ROLE;
+
+-- a fact's deferrable foreign key, in a schema that the owner may not use
+SET ROLE regress_ri_owner;
+SELECT scd2.create_dimension('ri.dim_f', 'ri.src', '{id}', type2 => '{v}');
+CALL scd2.apply('ri.dim_f');
+RESET ROLE;
+CREATE SCHEMA ri_mart;
+CREATE TABLE ri_mart.fact (sk bigint REFERENCES ri.dim_f DEFERRABLE INITIALLY DEFERRED);
+INSERT INTO ri_mart.fact SELECT f_sk FROM ri.dim_f;
+UPDATE ri.src SET v = 'b';
+SET ROLE regress_ri_owner;
+CALL scd2.apply('ri.dim_f');
+SELECT v, is_current FROM ri.dim_f WHERE id = 1 ORDER BY valid_from;
+RESET ROLE;
+DROP TABLE ri_mart.fact;
+DROP SCHEMA ri_mart;
+SET ROLE regress_ri_owner;
+SELECT scd2.drop_dimension('ri.dim_f', keep_table => false);
 RESET ROLE;
 
 SET client_min_messages = warning;
