@@ -33,7 +33,9 @@ SET ROLE regress_ex_evil;
 CREATE SCHEMA scd2;
 CREATE PROCEDURE scd2.apply(dimension regclass) LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'trapped'; END $$;
 RESET ROLE;
+\set SHOW_CONTEXT never
 CREATE EXTENSION scd2;
+\set SHOW_CONTEXT errors
 SELECT count(*) FROM pg_extension WHERE extname = 'scd2';
 DROP SCHEMA scd2 CASCADE;
 CREATE EXTENSION scd2;
