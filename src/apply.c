@@ -458,7 +458,14 @@ apply(const Scd2ApplyArgs *args, Running *run)
 	/* open, so that nothing that the run calls alters, empties or drops them */
 	rel = table_open(dim->relid, NoLock);
 	if (OidIsValid(dim->log))
-		log = table_open(dim->log, RowExclusiveLock);
+	{
+		log = try_table_open(dim->log, RowExclusiveLock);
+		if (log == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_TABLE),
+					 errmsg("change log of dimension \"%s\" does not exist any more",
+							dim->label)));
+	}
 	set_constraints_immediate(dim);
 
 	/* the snapshot is taken after the lock: it sees all that the last run did */

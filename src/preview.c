@@ -14,6 +14,7 @@
 #include "preview.h"
 
 #include "access/htup_details.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
@@ -23,7 +24,9 @@
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -55,11 +58,8 @@ scd2_columns_desc(const Scd2Column *columns, int n)
 	return BlessTupleDesc(desc);
 }
 
-/*
- * Values as a jsonb object by their columns' names.
- */
-Datum
-scd2_columns_jsonb(TupleDesc desc, const Datum *values, const bool *isnull)
+static Datum
+row_jsonb(TupleDesc desc, const Datum *values, const bool *isnull)
 {
 	HeapTuple	tuple = heap_form_tuple(desc, unconstify(Datum *, values),
 										unconstify(bool *, isnull));
@@ -68,6 +68,98 @@ scd2_columns_jsonb(TupleDesc desc, const Datum *values, const bool *isnull)
 
 	return DirectFunctionCall1(jsonb_in,
 							   CStringGetDatum(TextDatumGetCString(json)));
+}
+
+/*
+ * May a value of the type have json in it, which takes what jsonb does not:
+ * \u0000, halves of surrogate pairs, numbers of any size?  A type of a user's
+ * may be cast to json.
+ */
+static bool
+may_hold_json(Oid type)
+{
+	type = getBaseType(type);
+	if (OidIsValid(get_element_type(type)))
+		return may_hold_json(get_element_type(type));
+	return type == JSONOID ||
+		(type >= FirstNormalObjectId && !type_is_enum(type));
+}
+
+/*
+ * The same as row_jsonb with values that may have json in them as their text.
+ */
+static Datum
+row_jsonb_by_text(TupleDesc desc, const Datum *values, const bool *isnull)
+{
+	TupleDesc	text_desc = CreateTupleDescCopy(desc);
+	Datum	   *text_values = palloc(desc->natts * sizeof(Datum));
+
+	text_desc->tdtypmod = -1;	/* another type than the original's */
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Oid			type = TupleDescAttr(desc, i)->atttypid;
+		Oid			output;
+		bool		is_varlena;
+
+		text_values[i] = values[i];
+		if (!may_hold_json(type))
+			continue;
+		scd2_desc_column(text_desc, i + 1, NameStr(TupleDescAttr(desc, i)->attname),
+						 TEXTOID, -1, DEFAULT_COLLATION_OID);
+		if (isnull[i])
+			continue;
+		getTypeOutputInfo(type, &output, &is_varlena);
+		text_values[i] = CStringGetTextDatum(OidOutputFunctionCall(output, values[i]));
+	}
+	return row_jsonb(BlessTupleDesc(text_desc), text_values, isnull);
+}
+
+/*
+ * Values as a jsonb object by their columns' names.  What jsonb does not take
+ * is shown as the text that it is.
+ */
+Datum
+scd2_columns_jsonb(TupleDesc desc, const Datum *values, const bool *isnull)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile Datum result = (Datum) 0;
+	volatile bool fits = true;
+	bool		risk = false;
+
+	for (int i = 0; i < desc->natts; i++)
+		risk = risk || (!isnull[i] && may_hold_json(TupleDescAttr(desc, i)->atttypid));
+	if (!risk)
+		return row_jsonb(desc, values, isnull);
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(cxt);
+	PG_TRY();
+	{
+		result = row_jsonb(desc, values, isnull);
+		ReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(cxt);
+		CurrentResourceOwner = owner;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(cxt);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(cxt);
+		CurrentResourceOwner = owner;
+
+		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION)
+			ReThrowError(error);
+		FreeErrorData(error);
+		fits = false;
+	}
+	PG_END_TRY();
+
+	return fits ? result : row_jsonb_by_text(desc, values, isnull);
 }
 
 /*

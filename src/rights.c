@@ -131,6 +131,7 @@ scd2_registry_enter(Scd2Rights *save)
 						   save->sec_context | SECURITY_LOCAL_USERID_CHANGE);
 	save->guc_level = NewGUCNestLevel();
 	pin_setting("search_path", "pg_catalog, pg_temp");
+	pin_setting("jit", "off");
 }
 
 /*

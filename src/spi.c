@@ -270,12 +270,22 @@ scd2_spi_unregister(const char *name)
 int
 scd2_spi_tid_join_begin(void)
 {
+	static const struct
+	{
+		const char *name;
+		const char *value;
+	}			settings[] =
+	{
+		{"enable_hashjoin", "off"},
+		{"enable_mergejoin", "off"},
+		{"enable_nestloop", "on"},
+		{"enable_tidscan", "on"},
+	};
 	int			guc_level = NewGUCNestLevel();
 
-	(void) set_config_option("enable_hashjoin", "off", PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	(void) set_config_option("enable_mergejoin", "off", PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	for (int i = 0; i < lengthof(settings); i++)
+		(void) set_config_option(settings[i].name, settings[i].value, PGC_USERSET,
+								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	return guc_level;
 }
 

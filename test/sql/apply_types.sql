@@ -160,6 +160,21 @@ CALL scd2.apply('dim_nulls');
 SELECT valid_from::date, a::text FROM dim_nulls WHERE id = 1 ORDER BY valid_from;
 SELECT * FROM scd2.check('dim_nulls');
 
+-- json takes what jsonb does not: a preview shows it as the text that it is
+CREATE TABLE js (id integer, j json, n nested, a json[], at timestamptz);
+SELECT scd2.create_dimension('dim_js', source => 'js', business_key => '{id}', effective_at => 'at');
+INSERT INTO js VALUES (1, '{"a": "\u0000"}', NULL, NULL, '2024-01-01'), (2, '1e999999', NULL, NULL, '2024-01-01'),
+    (3, '"x"', ROW(NULL, '"\ud800"', '{1}'), '{1}', '2024-01-01'), (4, '{"b": 1, "a": 2}', NULL, '{"\"\\u0000\""}', '2024-01-01'),
+    (5, '{"b": 1, "a": 2}', ROW(NULL, '3', '{1}'), '{4}', '2024-01-01');
+SELECT key ->> 'id' AS id, new FROM scd2.preview('dim_js') ORDER BY 1;
+CALL scd2.apply('dim_js');
+CALL scd2.apply('dim_js');
+SELECT rows_replayed FROM scd2.runs WHERE id = scd2.last_run();
+UPDATE js SET at = '2024-01-02', j = '"y"' WHERE id = 1;
+BEGIN READ ONLY;
+SELECT action, old, new FROM scd2.preview('dim_js');
+COMMIT;
+
 -- labels of an enum renamed and added, attributes of a composite added: values of
 -- before go on as they are
 CREATE TABLE e (id integer, m mood, at timestamptz);
