@@ -377,13 +377,9 @@ set_constraints_immediate(const Scd2Dimension *dim)
 					  "  FROM pg_catalog.pg_constraint AS c\n"
 					  "  JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.connamespace\n"
 					  " WHERE c.condeferrable\n"
-<<<<<<< HEAD
+					  "   AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')\n"
 					  "   AND (c.conrelid OPERATOR(pg_catalog.=) ANY (ARRAY[$1, $2])\n"
 					  "        OR c.confrelid OPERATOR(pg_catalog.=) ANY (ARRAY[$1, $2]))",
-=======
-					  "   AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')\n"
-					  "   AND (c.conrelid IN ($1, $2) OR c.confrelid IN ($1, $2))",
->>>>>>> 2b53de71b0b902ebd5420ec75f98f2cf5ab41158
 					  2, types, values, NULL);
 	if (n == 0)
 		return;

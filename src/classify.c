@@ -199,15 +199,9 @@ drop_duplicates(ClassifyState *state)
 			if (row->dropped)
 				continue;
 			if (differ)
-<<<<<<< HEAD
-				bad_row(state, &state->rows[j],
-						"differs from another row of this key, and neither time nor sequence_by orders them");
-			else if (j > first)
-=======
 				bad_row(state, row,
-						"differs from another change of this key at the same position");
+						"differs from another row of this key, and neither time nor sequence_by orders them");
 			else if (row != standing)
->>>>>>> 2b53de71b0b902ebd5420ec75f98f2cf5ab41158
 			{
 				row->dropped = true;
 				state->batch->counts.rows_replayed++;
@@ -786,11 +780,8 @@ scd2_classify(Scd2Batch *batch)
 		finish_key(state);
 		if (batch->staged_by_tid)
 			scd2_spi_tid_join_end(guc_level);
-<<<<<<< HEAD
 		if (batch->has_located)
 			scd2_spi_unregister(batch->located.name);
-=======
->>>>>>> 2b53de71b0b902ebd5420ec75f98f2cf5ab41158
 		scd2_spi_unregister("scd2_staged");
 	}
 	scd2_store_end(&batch->staged);

@@ -260,7 +260,6 @@ scd2_spi_unregister(const char *name)
 			 SPI_result_code_string(rc));
 }
 
-<<<<<<< HEAD
 /*
  * Hold joins to nested loops, and let go by the level that this returns.  A join
  * by ctid is then a TID scan for each staged row, which the planner thinks
@@ -292,30 +291,5 @@ scd2_spi_tid_join_begin(void)
 void
 scd2_spi_tid_join_end(int guc_level)
 {
-=======
-/*
- * Hold joins to nested loops until scd2_spi_tid_join_end.  A join by ctid is
- * then a TID scan for each staged row, which the planner thinks dearer than it
- * is (DESIGN.md section 3).  Settings return by themselves after an error.
- */
-int
-scd2_spi_tid_join_begin(void)
-{
-	int			guc_level = NewGUCNestLevel();
-
-	(void) set_config_option("enable_hashjoin", "off", PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	(void) set_config_option("enable_mergejoin", "off", PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	return guc_level;
-}
-
-/*
- * Let go.
- */
-void
-scd2_spi_tid_join_end(int guc_level)
-{
->>>>>>> 2b53de71b0b902ebd5420ec75f98f2cf5ab41158
 	AtEOXact_GUC(true, guc_level);
 }
