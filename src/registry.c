@@ -667,7 +667,6 @@ scd2_registry_write_run(Scd2Dimension *dim, const Scd2RunLock *lock,
 						Oid who, TimestampTz started_at, TimestampTz batch_time,
 						const Scd2RunCounts *counts)
 {
-	static SPIPlanPtr last_plan = NULL;
 	static SPIPlanPtr insert_plan = NULL;
 	static SPIPlanPtr lock_plan = NULL;
 	Oid			types[24];
@@ -712,19 +711,6 @@ scd2_registry_write_run(Scd2Dimension *dim, const Scd2RunLock *lock,
 
 	scd2_registry_enter(&save);
 	scd2_spi_begin();
-
-	/* the row is locked, but not against our own transaction */
-	if (scd2_spi_cached("look for a run in between", &last_plan,
-						"SELECT FROM scd2.registry_lock"
-						" WHERE last_run = $1 AND dimension_id = $2",
-						2, types, values, NULL, false) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("dimension \"%s\" was applied to while another run over it was under way",
-						dim->label),
-				 errdetail("A trigger, or a function that the source calls, did so."),
-				 errhint("Apply to one dimension after the other, not from within.")));
-
 	(void) scd2_spi_cached("record run", &insert_plan,
 						   "INSERT INTO scd2.registry_run"
 						   " (id, dimension_id, dimension_name, action, source, scope, who,"

@@ -116,7 +116,6 @@ write_closes(Scd2Batch *batch)
 	Scd2Dimension *dim = batch->dim;
 	int			guc_level;
 	uint64		written;
-	int			guc_level;
 
 	scd2_progress_phase(SCD2_PHASE_CLOSE, batch->closes.ntuples);
 	register_store(&batch->closes);
