@@ -315,7 +315,8 @@ check_batch_time(Scd2Batch *batch)
 	if (!batch->has_last_batch_time || !scd2_compares_state(dim) ||
 		batch->batch_time >= batch->last_batch_time)
 		return;
-	if (!snapshot && !scd2_writes_anything(batch))
+	if (!snapshot && !(batch->preview != NULL ? batch->has_changes :
+					   scd2_writes_anything(batch)))
 		return;
 	if (snapshot && dim->effective_at == NULL)
 		code = ERRCODE_FEATURE_NOT_SUPPORTED;

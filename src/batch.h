@@ -68,6 +68,7 @@ typedef struct Scd2Batch
 	bool		has_newest;		/* is "newest" known? */
 	Scd2Time	newest;			/* no logged change has a later E */
 	Scd2Time	newest_logged;	/* the newest E that this batch logs */
+	bool		has_changes;	/* was any change accepted? */
 
 	int64		run_id;			/* 0 in a preview */
 	TimestampTz recorded_at;

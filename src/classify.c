@@ -302,9 +302,35 @@ equals_state(ClassifyState *state, const ClassifyRow *row)
 	return true;
 }
 
+/*
+ * The newest time that is known of the row's key; false if none is.  The log's,
+ * and no boundary of the chain is later: but where somebody cleared the log or
+ * wrote to the dimension, the boundary keeps an interval from being inverted.
+ */
+static bool
+newest_known(const ClassifyState *state, const ClassifyRow *row, Datum *newest)
+{
+	const Scd2Dimension *dim = state->batch->dim;
+	const int	cols[] = {state->resolve.newest, state->resolve.cur_valid_from,
+	state->resolve.closed_to};
+	bool		known = false;
+
+	for (int i = 0; i < lengthof(cols); i++)
+	{
+		if (row->isnull[cols[i]] ||
+			(known && scd2_period_to_time(dim, row->values[cols[i]]) <=
+			 scd2_period_to_time(dim, *newest)))
+			continue;
+		*newest = row->values[cols[i]];
+		known = true;
+	}
+	return known;
+}
+
 static void
 raise_late(ClassifyState *state, const ClassifyRow *row)
 {
+	Datum		newest = (Datum) 0;
 	Scd2Batch  *batch = state->batch;
 	Scd2Dimension *dim = batch->dim;
 	const Scd2StagedLayout *layout = &batch->layout;
@@ -313,6 +339,7 @@ raise_late(ClassifyState *state, const ClassifyRow *row)
 	int			code = dim->on_late == SCD2_LATE_ERROR ?
 		ERRCODE_DATA_EXCEPTION : ERRCODE_FEATURE_NOT_SUPPORTED;
 
+	(void) newest_known(state, row, &newest);
 	getTypeOutputInfo(dim->period_type, &output, &is_varlena);
 	ereport(ERROR,
 			(errcode(code),
@@ -322,24 +349,24 @@ raise_late(ClassifyState *state, const ClassifyRow *row)
 					   scd2_key_text(dim, row->values + layout->keys,
 									 row->isnull + layout->keys),
 					   OidOutputFunctionCall(output, row->values[layout->e]),
-					   OidOutputFunctionCall(output, row->values[state->resolve.newest])),
+					   OidOutputFunctionCall(output, newest)),
 			 dim->on_late == SCD2_LATE_ERROR ?
 			 errhint("Nothing was written. Correct the time in the source, or leave the row out.") :
 			 errhint("Nothing was written. This version of scd2 applies changes in order only.")));
 }
 
 /*
- * Does a key's newest logged time reach the row's?
+ * Does a key's newest time reach the row's?
  */
 static bool
 not_after_newest(const ClassifyState *state, const ClassifyRow *row)
 {
 	const Scd2Dimension *dim = state->batch->dim;
-	int			newest = state->resolve.newest;
+	Datum		newest;
 
-	return !row->isnull[newest] &&
+	return newest_known(state, row, &newest) &&
 		scd2_period_to_time(dim, row->values[state->batch->layout.e]) <=
-		scd2_period_to_time(dim, row->values[newest]);
+		scd2_period_to_time(dim, newest);
 }
 
 /*
@@ -363,8 +390,9 @@ classify_state(ClassifyState *state, ClassifyRow *row)
 	if (dim->effective_at != NULL && not_after_newest(state, row))
 	{
 		/* a snapshot tells the present: the later of newest and batch_time */
-		Datum		newest = row->values[state->resolve.newest];
+		Datum		newest = (Datum) 0;
 
+		(void) newest_known(state, row, &newest);
 		row->values[layout->e] =
 			scd2_period_to_time(dim, newest) > scd2_period_to_time(dim, batch->batch_e) ?
 			newest : batch->batch_e;

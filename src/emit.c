@@ -437,6 +437,7 @@ scd2_emit_log(Scd2Emitter *emitter, const Datum *row, const bool *row_isnull)
 	const Scd2StagedLayout *layout = &batch->layout;
 	int			n = 0;
 
+	batch->has_changes = true;
 	if (!OidIsValid(dim->log) || batch->preview != NULL)
 		return;
 

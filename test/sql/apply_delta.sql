@@ -259,8 +259,10 @@ CALL scd2.apply('dim_b', batch_time => '2024-01-03');
 SELECT counted();
 CALL scd2.apply('dim_b', batch_time => '2024-01-01');
 SELECT counted();
+SELECT count(*) FROM scd2.preview('dim_b', batch_time => '2024-01-01');
 UPDATE b SET a = 'c' WHERE id = 1;
 CALL scd2.apply('dim_b', batch_time => '2024-01-02 12:00');
+SELECT count(*) FROM scd2.preview('dim_b', batch_time => '2024-01-02 12:00');
 SELECT id, a FROM dim_b_current WHERE id = 1;
 -- the default is the time of the run: later than every earlier one's (R20), also in one transaction
 BEGIN;

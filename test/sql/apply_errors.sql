@@ -318,5 +318,25 @@ CALL scd2.apply('dim_c');
 UPDATE c SET a = 'b', at = '2024-01-02';
 CALL fails('dim_c', $$CALL scd2.apply('ae.dim_c')$$);
 
+-- where somebody wrote to the dimension or cleared its log, no interval is turned
+-- over or laid over another: what is not after the chain's end is late
+CREATE TABLE w (id integer, a text, at timestamptz);
+SELECT scd2.create_dimension('dim_w', source => 'w', business_key => '{id}', effective_at => 'at');
+INSERT INTO w VALUES (1, 'a', '2024-02-01');
+CALL scd2.apply('dim_w');
+TRUNCATE w;
+INSERT INTO w VALUES (1, 'b', '2024-01-01');
+BEGIN;
+TRUNCATE dim_w_log;
+CALL fails('dim_w', $$CALL scd2.apply('ae.dim_w')$$);
+ROLLBACK;
+UPDATE w SET at = '2024-03-01';
+BEGIN;
+UPDATE dim_w SET is_current = false WHERE id = 1;
+CALL fails('dim_w', $$CALL scd2.apply('ae.dim_w')$$);
+ROLLBACK;
+CALL scd2.apply('dim_w');
+SELECT * FROM scd2.check('dim_w');
+
 SET client_min_messages = warning;
 DROP SCHEMA ae, ae_audit CASCADE;
