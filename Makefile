@@ -3,7 +3,6 @@
 EXTENSION = scd2
 MODULE_big = scd2
 DATA = $(wildcard sql/scd2--*.sql)
-DOCS = README.md
 
 OBJS = \
 	src/apply.o \
