@@ -35,10 +35,6 @@
 #include "utils/uuid.h"
 #include "utils/varbit.h"
 
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
-
 /* Fewer bytes than this are cheaper to copy than to hash apart. */
 #define LARGE_VALUE		(64 * 1024)
 

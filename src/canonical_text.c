@@ -30,10 +30,6 @@
 #include "utils/syscache.h"
 #include "utils/uuid.h"
 
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
-
 typedef struct EnumLabel
 {
 	Oid			oid;			/* hash key, must be first */

@@ -28,10 +28,6 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
-
 /* Where Spark's xxhash64 begins. */
 #define SPARK_SEED		42
 
@@ -66,7 +62,6 @@ typedef struct KeyCallSite
 {
 	MemoryContext cxt;
 	uint64		generation;
-	int			ncols;
 	Oid			registered[FUNC_MAX_ARGS];
 	Scd2KeyHasher *hasher;
 } KeyCallSite;

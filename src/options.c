@@ -445,7 +445,6 @@ read_column_names(FunctionCallInfo fcinfo, Scd2Options *options)
 	JsonbIteratorToken token;
 	char	  **target = NULL;
 	char	   *key = NULL;
-	int			depth = 0;
 	struct
 	{
 		const char *key;
@@ -471,8 +470,6 @@ read_column_names(FunctionCallInfo fcinfo, Scd2Options *options)
 	it = JsonbIteratorInit(&columns->root);
 	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
 	{
-		if (token == WJB_BEGIN_OBJECT)
-			depth++;
 		if (token == WJB_KEY)
 		{
 			key = pnstrdup(value.val.string.val, value.val.string.len);
