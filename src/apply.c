@@ -413,6 +413,8 @@ apply(const Scd2ApplyArgs *args)
 	scd2_registry_lock(dim, &lock);
 	dim = scd2_registry_load(args->relid, CurrentMemoryContext);
 	scd2_registry_check_owner(dim);
+	if (OidIsValid(dim->log))
+		LockRelationOid(dim->log, RowExclusiveLock);
 	set_constraints_immediate(dim);
 
 	/* the snapshot is taken after the lock: it sees all that the last run did */
