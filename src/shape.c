@@ -10,6 +10,7 @@
 
 #include "shape.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
@@ -215,6 +216,37 @@ check_names(const Scd2Options *options, const List *shape)
 }
 
 /*
+ * apply looks at a change beside its key's current version and its newest
+ * closed one, in one row, and a row has only so many columns (plan.c).
+ */
+static void
+check_width(const Scd2Options *options)
+{
+	int			ntracked = 0;
+	int			width;
+
+	for (int i = 0; i < SCD2_NTYPES; i++)
+		ntracked += list_length(options->types[i]);
+	width = 3 * ntracked + 20 + list_length(options->business_key) +
+		list_length(options->sequence_by);
+	for (int i = 0; i < SCD2_NTYPES; i++)
+	{
+		if (scd2_types[i] == 3)
+			width += 2 * list_length(options->types[i]);
+		else if (scd2_types[i] == 0)
+			width += list_length(options->types[i]);
+	}
+	if (width > MaxTupleAttributeNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("dimension \"%s\" would have too many tracked columns",
+						options->label),
+				 errdetail("They are %d. A third of %d are possible, less for types 0 and 3.",
+						   ntracked, MaxTupleAttributeNumber - 20),
+				 errhint("Leave columns out with type2 => ..., or split the dimension.")));
+}
+
+/*
  * The columns of dimension and log.
  */
 List *
@@ -225,6 +257,8 @@ scd2_shape(const Scd2Options *options)
 	Scd2ShapeColumn *column;
 	bool		log = options->change_log;
 	int			n = 0;
+
+	check_width(options);
 
 #define LOG_NAME(name) (log ? pstrdup(name) : NULL)
 

@@ -251,6 +251,22 @@ SELECT make('');
 ALTER TABLE dim ALTER a TYPE text;
 SELECT make('');
 
+-- as many tracked columns as apply can look at in one row, and one more
+BEGIN;
+DO $$BEGIN
+    EXECUTE (SELECT format('CREATE TABLE wide (id integer, %s)', string_agg(format('c%s integer', i), ', ')) FROM generate_series(1, 547) AS i);
+END $$;
+SELECT scd2.create_dimension('dim_wide', 'wide', '{id}');
+INSERT INTO wide (id, c1) VALUES (1, 1);
+SET LOCAL scd2.notice = off;
+CALL scd2.apply('dim_wide');
+SELECT count(*) FROM dim_wide_current;
+ALTER TABLE wide ADD one_more integer;
+SELECT try($$SELECT scd2.create_dimension('dim_wider', 'wide', '{id}')$$);
+ALTER TABLE wide DROP one_more;
+SELECT try($$SELECT scd2.create_dimension('dim_wider', 'wide', '{id}', type3 => '{c3}')$$);
+ROLLBACK;
+
 -- nothing is left of what failed
 SELECT table_name, state FROM scd2.registry_dimension WHERE schema_name = 'ce';
 SET client_min_messages = warning;
