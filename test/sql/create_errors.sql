@@ -264,7 +264,7 @@ SELECT count(*) FROM dim_wide_current;
 ALTER TABLE wide ADD one_more integer;
 SELECT try($$SELECT scd2.create_dimension('dim_wider', 'wide', '{id}')$$);
 ALTER TABLE wide DROP one_more;
-SELECT try($$SELECT scd2.create_dimension('dim_wider', 'wide', '{id}', type3 => '{c3}')$$);
+SELECT try($$SELECT scd2.create_dimension('dim_wider', 'wide', '{id}', type3 => '{c3,c4}')$$);
 ROLLBACK;
 
 -- nothing is left of what failed
