@@ -287,10 +287,11 @@ check_delete_fraction(Scd2Batch *batch)
 	Scd2Dimension *dim = batch->dim;
 
 	if (dim->mode != SCD2_MODE_SNAPSHOT || batch->force ||
-		!dim->has_max_delete_fraction)
+		!dim->has_max_delete_fraction || batch->counts.rows_deleted == 0)
 		return;
-	if ((double) batch->counts.rows_deleted <=
-		dim->max_delete_fraction * (double) batch->open_keys)
+	/* divided, since 29 / 100 is 0.29, but 0.29 * 100 is less than 29 */
+	if ((double) batch->counts.rows_deleted / (double) batch->open_keys <=
+		dim->max_delete_fraction)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -69,6 +69,19 @@ scd2_desc_column(TupleDesc desc, int attno, const char *name,
 }
 
 /*
+ * A value for messages.
+ */
+char *
+scd2_value_text(Datum value, Oid type)
+{
+	Oid			output;
+	bool		is_varlena;
+
+	getTypeOutputInfo(type, &output, &is_varlena);
+	return OidOutputFunctionCall(output, value);
+}
+
+/*
  * A key for messages: (customer_id)=(42), as PostgreSQL writes keys.
  */
 char *
@@ -86,17 +99,8 @@ scd2_key_text(const Scd2Dimension *dim, const Datum *values,
 	{
 		if (i > 0)
 			appendStringInfoString(&buf, ", ");
-		if (isnull[i])
-			appendStringInfoString(&buf, "null");
-		else
-		{
-			Oid			output;
-			bool		is_varlena;
-
-			getTypeOutputInfo(dim->keys[i].typid, &output, &is_varlena);
-			appendStringInfoString(&buf, OidOutputFunctionCall(output,
-															   values[i]));
-		}
+		appendStringInfoString(&buf, isnull[i] ? "null" :
+							   scd2_value_text(values[i], dim->keys[i].typid));
 	}
 	appendStringInfoChar(&buf, ')');
 	return buf.data;

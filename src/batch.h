@@ -113,6 +113,9 @@ extern void scd2_store_end(Scd2Store *store);
 extern void scd2_desc_column(TupleDesc desc, int attno, const char *name,
 							 Oid typid, int32 typmod, Oid collation);
 
+/* A value's text, for messages. */
+extern char *scd2_value_text(Datum value, Oid type);
+
 /* The key as text for messages. */
 extern char *scd2_key_text(const Scd2Dimension *dim, const Datum *values,
 						   const bool *isnull);

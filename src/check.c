@@ -112,11 +112,7 @@ violation_desc(void)
 static char *
 period_text(const CheckState *state, Datum value)
 {
-	Oid			output;
-	bool		is_varlena;
-
-	getTypeOutputInfo(state->dim->period_type, &output, &is_varlena);
-	return OidOutputFunctionCall(output, value);
+	return scd2_value_text(value, state->dim->period_type);
 }
 
 static char *
@@ -573,24 +569,10 @@ unknown_receive(TupleTableSlot *slot, DestReceiver *self)
  */
 
 static void
-receiver_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
-{
-}
-
-static void
-receiver_end(DestReceiver *self)
-{
-}
-
-static void
 run(CheckState *state, const char *step, const char *sql,
 	bool (*receive) (TupleTableSlot *slot, DestReceiver *self))
 {
-	state->pub.receiveSlot = receive;
-	state->pub.rStartup = receiver_startup;
-	state->pub.rShutdown = receiver_end;
-	state->pub.rDestroy = receiver_end;
-	state->pub.mydest = DestNone;
+	scd2_spi_receiver(&state->pub, NULL, receive);
 	scd2_spi_stream(step, sql, 0, NULL, NULL, NULL, true, (DestReceiver *) state);
 }
 

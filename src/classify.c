@@ -334,13 +334,10 @@ raise_late(ClassifyState *state, const ClassifyRow *row)
 	Scd2Batch  *batch = state->batch;
 	Scd2Dimension *dim = batch->dim;
 	const Scd2StagedLayout *layout = &batch->layout;
-	Oid			output;
-	bool		is_varlena;
 	int			code = dim->on_late == SCD2_LATE_ERROR ?
 		ERRCODE_DATA_EXCEPTION : ERRCODE_FEATURE_NOT_SUPPORTED;
 
 	(void) newest_known(state, row, &newest);
-	getTypeOutputInfo(dim->period_type, &output, &is_varlena);
 	ereport(ERROR,
 			(errcode(code),
 			 errmsg("source \"%s\" has a late change for dimension \"%s\"",
@@ -348,8 +345,8 @@ raise_late(ClassifyState *state, const ClassifyRow *row)
 			 errdetail("Key %s: its change at %s is not after the newest logged one, at %s.",
 					   scd2_key_text(dim, row->values + layout->keys,
 									 row->isnull + layout->keys),
-					   OidOutputFunctionCall(output, row->values[layout->e]),
-					   OidOutputFunctionCall(output, newest)),
+					   scd2_value_text(row->values[layout->e], dim->period_type),
+					   scd2_value_text(newest, dim->period_type)),
 			 dim->on_late == SCD2_LATE_ERROR ?
 			 errhint("Nothing was written. Correct the time in the source, or leave the row out.") :
 			 errhint("Nothing was written. This version of scd2 applies changes in order only.")));
@@ -712,16 +709,6 @@ classify_receive(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-static void
-classify_shutdown(DestReceiver *self)
-{
-}
-
-static void
-classify_destroy(DestReceiver *self)
-{
-}
-
 /*
  * The newest E of all in the log: left behind by the last run, or else asked
  * of the log.  False if the log is empty.
@@ -762,11 +749,7 @@ scd2_classify(Scd2Batch *batch)
 
 	state->batch = batch;
 	state->context = error_context_stack;
-	state->pub.receiveSlot = classify_receive;
-	state->pub.rStartup = classify_startup;
-	state->pub.rShutdown = classify_shutdown;
-	state->pub.rDestroy = classify_destroy;
-	state->pub.mydest = DestNone;
+	scd2_spi_receiver(&state->pub, classify_startup, classify_receive);
 	scd2_plan_layout(dim, &staged, &state->resolve);
 	state->key_canon = palloc(dim->nkeys * sizeof(Scd2CanonType *));
 	for (int i = 0; i < dim->nkeys; i++)

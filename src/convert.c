@@ -35,7 +35,7 @@ struct Scd2Converter
  */
 Scd2Converter *
 scd2_converter(Oid from, int32 from_typmod, Oid to, int32 to_typmod,
-			   Oid to_collation, const char *column, MemoryContext cxt)
+			   const char *column, MemoryContext cxt)
 {
 	MemoryContext oldcxt;
 	CaseTestExpr *input;
@@ -117,15 +117,4 @@ scd2_to_period(const Scd2Dimension *dim, Datum value, Oid type)
 		value = DirectFunctionCall2(timestamp_zone, zone, value);
 
 	return value;
-}
-
-/*
- * Is a time finite?
- */
-bool
-scd2_time_is_finite(Datum value, Oid type)
-{
-	if (type == DATEOID)
-		return !DATE_NOT_FINITE(DatumGetDateADT(value));
-	return !TIMESTAMP_NOT_FINITE(DatumGetTimestamp(value));
 }

@@ -18,7 +18,7 @@ typedef struct Scd2Converter Scd2Converter;
  * for messages.  Errors: cannot_coerce when there is no conversion.
  */
 extern Scd2Converter *scd2_converter(Oid from, int32 from_typmod,
-									 Oid to, int32 to_typmod, Oid to_collation,
+									 Oid to, int32 to_typmod,
 									 const char *column, MemoryContext cxt);
 extern Datum scd2_convert(Scd2Converter *converter, Datum value, bool *isnull);
 
@@ -27,8 +27,5 @@ extern Datum scd2_convert(Scd2Converter *converter, Datum value, bool *isnull);
  * in the dimension's time zone.  Errors: datetime_field_overflow.
  */
 extern Datum scd2_to_period(const Scd2Dimension *dim, Datum value, Oid type);
-
-/* Is a date, timestamp or timestamptz finite? */
-extern bool scd2_time_is_finite(Datum value, Oid type);
 
 #endif							/* SCD2_CONVERT_H */

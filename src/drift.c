@@ -52,25 +52,24 @@ check_column(const Scd2Dimension *dim, TupleDesc desc, const char *source_label,
 						 dim->label, name, format_type_be(att->atttypid))));
 }
 
-static bool
-was_registered(const Scd2Dimension *dim, const char *name)
+/*
+ * Number of a column among those of the registered source; -1: it had none.
+ */
+static int
+registered_column(const Scd2Dimension *dim, const char *name)
 {
 	for (int i = 0; i < dim->nsource_columns; i++)
 		if (strcmp(dim->source_column_names[i], name) == 0)
-			return true;
-	return false;
+			return i;
+	return -1;
 }
 
-/*
- * Type of a column at registration; InvalidOid if it was not there.
- */
 static Oid
 registered_type(const Scd2Dimension *dim, const char *name)
 {
-	for (int i = 0; i < dim->nsource_columns; i++)
-		if (strcmp(dim->source_column_names[i], name) == 0)
-			return dim->source_column_types[i];
-	return InvalidOid;
+	int			i = registered_column(dim, name);
+
+	return i < 0 ? InvalidOid : dim->source_column_types[i];
 }
 
 /*
@@ -103,7 +102,7 @@ scd2_check_drift(const Scd2Dimension *dim, Oid source, const char *source_label)
 			Form_pg_attribute att = TupleDescAttr(desc, i);
 
 			if (!att->attisdropped &&
-				!was_registered(dim, NameStr(att->attname)))
+				registered_column(dim, NameStr(att->attname)) < 0)
 				ereport(ERROR,
 						(errcode(ERRCODE_DUPLICATE_COLUMN),
 						 errmsg("source \"%s\" of dimension \"%s\" has gained column \"%s\"",

@@ -62,7 +62,6 @@ typedef struct KeyCallSite
 {
 	MemoryContext cxt;
 	uint64		generation;
-	int			ncols;
 	Oid			registered[FUNC_MAX_ARGS];
 	Scd2KeyHasher *hasher;
 } KeyCallSite;

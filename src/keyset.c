@@ -79,7 +79,11 @@ append_entry(Scd2KeySet *set, const Scd2KeyEntry *entry)
 {
 	if (set->nentries == set->capacity)
 	{
-		set->capacity *= 2;
+		uint32		larger = set->capacity * 2;
+
+		/* only a partition that came out larger than expected goes beyond */
+		set->capacity = set->nentries < set->max_entries ?
+			Min(larger, set->max_entries) : larger;
 		set->entries = repalloc_huge(set->entries,
 									 (Size) set->capacity * sizeof(Scd2KeyEntry));
 		allocate_slots(set);

@@ -40,7 +40,9 @@ scd2_names_resolve(void)
 	{
 		/*
 		 * A registered dimension comes before a kept one of the same name.
-		 * Another session may be at it, too: what it caches stands.
+		 * Another session may be at it, too: what it caches stands.  Log and
+		 * view are the dimension owner's: else somebody took the name of one
+		 * that was dropped, and follow_owners would take his table from him.
 		 */
 		(void) run("cache relations",
 				   "INSERT INTO scd2.registry_cache"
@@ -50,11 +52,16 @@ scd2_names_resolve(void)
 				   " (SELECT FROM scd2.registry_cache o WHERE o.relation = r.relation)"
 				   " AND pg_catalog.row_number() OVER (PARTITION BY r.relation"
 				   " ORDER BY r.state DESC, r.dimension_id DESC) = 1 THEN r.relation END,"
-				   " r.log, CASE WHEN d.source_schema <> 'pg_temp' THEN r.source END, r.view,"
+				   " CASE WHEN c.oid IS NULL OR l.relowner = c.relowner THEN r.log END,"
+				   " CASE WHEN d.source_schema <> 'pg_temp' THEN r.source END,"
+				   " CASE WHEN c.oid IS NULL OR v.relowner = c.relowner THEN r.view END,"
 				   " ARRAY(SELECT pg_catalog.to_regtype(u.t)"
 				   " FROM pg_catalog.unnest(d.source_types) WITH ORDINALITY u(t, o) ORDER BY u.o) "
 				   "FROM scd2.registry_resolved r "
 				   "JOIN scd2.registry_dimension d ON d.id = r.dimension_id "
+				   "LEFT JOIN pg_catalog.pg_class c ON c.oid = r.relation "
+				   "LEFT JOIN pg_catalog.pg_class l ON l.oid = r.log "
+				   "LEFT JOIN pg_catalog.pg_class v ON v.oid = r.view "
 				   "WHERE NOT r.is_cached ON CONFLICT DO NOTHING");
 		(void) run("cache columns",
 				   "INSERT INTO scd2.registry_cache_column"

@@ -20,8 +20,6 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#define OPEN_END "9999-12-31"
-
 /*
  * The type that an option's value names.
  */

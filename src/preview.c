@@ -260,6 +260,8 @@ scd2_preview(PG_FUNCTION_ARGS)
 	LockRelationOid(args.relid, AccessShareLock);
 	dim = scd2_registry_load(args.relid, cxt);
 	scd2_registry_check_owner(dim);
+	if (OidIsValid(dim->log))
+		LockRelationOid(dim->log, AccessShareLock);
 	scd2_activity_push(&activity, "previewing", dim->label);
 	scd2_progress_start(dim->relid);
 

@@ -18,6 +18,7 @@
 
 #include "badrow.h"
 #include "convert.h"
+#include "period.h"
 #include "plan.h"
 #include "progress.h"
 #include "spi.h"
@@ -65,7 +66,7 @@ reject(ReadState *state, int sqlstate, const char *reason)
 
 static Scd2Converter **
 make_converters(Scd2Batch *batch, TupleDesc source, int offset, int n,
-				const Oid *types, const int32 *typmods, const Oid *collations)
+				const Oid *types, const int32 *typmods)
 {
 	Scd2Converter **converters = palloc0(n * sizeof(Scd2Converter *));
 
@@ -74,7 +75,7 @@ make_converters(Scd2Batch *batch, TupleDesc source, int offset, int n,
 		Form_pg_attribute att = TupleDescAttr(source, offset + i);
 
 		converters[i] = scd2_converter(att->atttypid, att->atttypmod,
-									   types[i], typmods[i], collations[i],
+									   types[i], typmods[i],
 									   NameStr(att->attname), batch->cxt);
 	}
 	return converters;
@@ -90,7 +91,6 @@ read_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
 	int			most = Max(Max(dim->nkeys, dim->nattrs), dim->nseq) + 1;
 	Oid		   *types = palloc(most * sizeof(Oid));
 	int32	   *typmods = palloc(most * sizeof(int32));
-	Oid		   *collations = palloc(most * sizeof(Oid));
 	int			offset = 0;
 
 #define MAKE(member, array, n) \
@@ -98,10 +98,9 @@ read_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
 	{ \
 		types[i] = (array)[i].typid; \
 		typmods[i] = (array)[i].typmod; \
-		collations[i] = (array)[i].collation; \
 	} \
 	state->member = make_converters(batch, typeinfo, offset, (n), \
-									types, typmods, collations); \
+									types, typmods); \
 	offset += (n)
 
 	MAKE(key_converters, dim->keys, dim->nkeys);
@@ -174,7 +173,7 @@ convert_time(ReadState *state, TupleTableSlot *slot, int col)
 			   psprintf("column \"%s\" is null", dim->effective_at));
 		return false;
 	}
-	if (!scd2_time_is_finite(value, state->effective_type))
+	if (!scd2_period_is_finite(value, state->effective_type))
 	{
 		reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
 			   psprintf("column \"%s\" is not finite", dim->effective_at));
@@ -188,7 +187,7 @@ convert_time(ReadState *state, TupleTableSlot *slot, int col)
 	state->converting = false;
 
 	t = scd2_period_to_time(dim, e);
-	if (!scd2_time_is_finite(e, dim->period_type) ||
+	if (!scd2_period_is_finite(e, dim->period_type) ||
 		(!dim->open_end_is_null && t >= scd2_period_to_time(dim, dim->open_end)))
 	{
 		reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
@@ -294,26 +293,6 @@ read_receive(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-static void
-read_shutdown(DestReceiver *self)
-{
-}
-
-static void
-read_destroy(DestReceiver *self)
-{
-}
-
-static char *
-value_text(Datum value, Oid type)
-{
-	Oid			output;
-	bool		is_varlena;
-
-	getTypeOutputInfo(type, &output, &is_varlena);
-	return OidOutputFunctionCall(output, value);
-}
-
 /*
  * An error while a value was converted: say which row it is in.
  */
@@ -340,8 +319,8 @@ rethrow_conversion(ReadState *state)
 			 state->converting_key ?
 			 errdetail("Column \"%s\" of its key is %s, which does not convert.",
 					   state->column,
-					   value_text(state->converting_value,
-								  state->converting_type)) :
+					   scd2_value_text(state->converting_value,
+								   state->converting_type)) :
 			 errdetail("Key %s: column \"%s\" does not convert.",
 					   scd2_key_text(batch->dim,
 									 &state->values[batch->layout.keys],
@@ -363,11 +342,7 @@ scd2_read_source(Scd2Batch *batch, Scd2RowCallback callback, void *arg)
 	state->arg = arg;
 	state->values = palloc0((batch->layout.ncols + 3) * sizeof(Datum));
 	state->isnull = palloc0((batch->layout.ncols + 3) * sizeof(bool));
-	state->pub.receiveSlot = read_receive;
-	state->pub.rStartup = read_startup;
-	state->pub.rShutdown = read_shutdown;
-	state->pub.rDestroy = read_destroy;
-	state->pub.mydest = DestNone;
+	scd2_spi_receiver(&state->pub, read_startup, read_receive);
 
 	PG_TRY();
 	{

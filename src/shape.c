@@ -10,8 +10,8 @@
 
 #include "shape.h"
 
-#include "catalog/pg_collation.h"
 #include "access/htup_details.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"

@@ -150,6 +150,32 @@ scd2_spi_stream(const char *step, const char *sql, int nargs,
 	return execute(step, sql, nargs, types, values, nulls, read_only, dest);
 }
 
+static void
+receiver_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
+{
+}
+
+static void
+receiver_end(DestReceiver *self)
+{
+}
+
+/*
+ * Make a receiver; see spi.h.
+ */
+void
+scd2_spi_receiver(DestReceiver *dest,
+				  void (*startup) (DestReceiver *self, int operation,
+								   TupleDesc typeinfo),
+				  bool (*receive) (TupleTableSlot *slot, DestReceiver *self))
+{
+	dest->receiveSlot = receive;
+	dest->rStartup = startup != NULL ? startup : receiver_startup;
+	dest->rShutdown = receiver_end;
+	dest->rDestroy = receiver_end;
+	dest->mydest = DestNone;
+}
+
 /*
  * Run a statement of fixed text, planned once a session.  The plan cache sees
  * to it that a plan whose tables changed is made again.

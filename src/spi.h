@@ -39,6 +39,16 @@ extern uint64 scd2_spi_stream(const char *step, const char *sql, int nargs,
 							  DestReceiver *dest);
 
 /*
+ * Make "dest", the first member of a state of the caller's, a receiver that
+ * hands each row to "receive".  "startup" may be NULL.
+ */
+extern void scd2_spi_receiver(DestReceiver *dest,
+							  void (*startup) (DestReceiver *self, int operation,
+											   TupleDesc typeinfo),
+							  bool (*receive) (TupleTableSlot *slot,
+											   DestReceiver *self));
+
+/*
  * Run a statement whose plan is kept in *plan (NULL at first) for the session:
  * for fixed texts that run in every batch.  Parameters are $1..$nargs.
  */

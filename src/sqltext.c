@@ -43,12 +43,3 @@ scd2_append_ident(StringInfo buf, const char *prefix, const char *ident)
 		appendStringInfo(buf, "%s.", prefix);
 	appendStringInfoString(buf, quote_identifier(ident));
 }
-
-/*
- * Append a quoted literal.
- */
-void
-scd2_append_literal(StringInfo buf, const char *value)
-{
-	appendStringInfoString(buf, quote_literal_cstr(value));
-}

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sqltext.h
- *	  Building SQL text: quoting, column lists, equality.
+ *	  Building SQL text: quoting, names of relations.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,8 +15,5 @@ extern char *scd2_relation_name(Oid relid);
 
 /* Append a quoted identifier, with "prefix." before it unless prefix is NULL. */
 extern void scd2_append_ident(StringInfo buf, const char *prefix, const char *ident);
-
-/* Append a quoted literal. */
-extern void scd2_append_literal(StringInfo buf, const char *value);
 
 #endif							/* SCD2_SQLTEXT_H */

@@ -594,16 +594,6 @@ locate_versions(StageState *state)
  * ----------------------------------------------------------------
  */
 
-static void
-absent_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
-{
-}
-
-static void
-absent_shutdown(DestReceiver *self)
-{
-}
-
 /* Stages what the "absent" statement returns: ctid, K. */
 static bool
 absent_receive(TupleTableSlot *slot, DestReceiver *self)
@@ -652,11 +642,7 @@ stage_absent(StageState *state)
 	{
 		int			guc_level;
 
-		state->pub.receiveSlot = absent_receive;
-		state->pub.rStartup = absent_startup;
-		state->pub.rShutdown = absent_shutdown;
-		state->pub.rDestroy = absent_shutdown;
-		state->pub.mydest = DestNone;
+		scd2_spi_receiver(&state->pub, NULL, absent_receive);
 		scd2_spi_register("scd2_absent", batch->absent.desc,
 						  batch->absent.store, (double) batch->absent.ntuples);
 		guc_level = scd2_spi_tid_join_begin();

@@ -133,6 +133,15 @@ CALL scd2.apply('dim_gf', batch_time => '2024-01-04', force => true);
 CALL scd2.apply('dim_gf', batch_time => '2024-01-05');
 SELECT counted();
 SELECT * FROM scd2.check('dim_gf');
+-- exactly the share, of which no floating point number is
+SELECT scd2.create_dimension('dim_gx', source => 'g', business_key => '{id}', mode => 'snapshot', max_delete_fraction => 0.29);
+INSERT INTO g SELECT i, 0, 'a' FROM generate_series(1, 100) AS i;
+CALL scd2.apply('dim_gx', batch_time => '2024-01-01');
+DELETE FROM g WHERE id <= 30;
+CALL scd2.apply('dim_gx', batch_time => '2024-01-02');
+INSERT INTO g VALUES (30, 0, 'a');
+CALL scd2.apply('dim_gx', batch_time => '2024-01-02');
+SELECT counted();
 
 -- ---------------------------------------------------------------------------
 -- A key twice in a snapshot: identical rows are one; different ones are bad

@@ -285,7 +285,25 @@ SET ROLE regress_ri_owner;
 SELECT scd2.drop_dimension('ri.dim_f', keep_table => false);
 RESET ROLE;
 
+-- who took the names of a dropped log and view keeps what he has, when a restore has left the registry with names alone
 SET client_min_messages = warning;
+GRANT CREATE ON SCHEMA ri TO regress_ri_stranger, regress_ri_reader;
+GRANT regress_ri_reader TO regress_ri_owner;
+SET ROLE regress_ri_owner;
+SELECT scd2.create_dimension('ri.dim_n', 'ri.src', '{id}', type2 => '{v}');
+DROP TABLE ri.dim_n_log;
+DROP VIEW ri.dim_n_current;
+SET ROLE regress_ri_stranger;
+CREATE TABLE ri.dim_n_log (mine text);
+CREATE VIEW ri.dim_n_current AS SELECT 'mine' AS mine;
+RESET ROLE;
+DELETE FROM scd2.registry_cache WHERE relation = 'ri.dim_n'::regclass;
+SET ROLE regress_ri_owner;
+ALTER TABLE ri.dim_n OWNER TO regress_ri_reader;
+RESET ROLE;
+SELECT relname, relowner::regrole FROM pg_class WHERE relname IN ('dim_n', 'dim_n_log', 'dim_n_current') ORDER BY relname;
+DROP TABLE ri.dim_n, ri.dim_n_log CASCADE;
+
 DROP SCHEMA ri, ri_evil, ri_trap CASCADE;
 DROP OWNED BY regress_ri_owner, regress_ri_team, regress_ri_member, regress_ri_noinherit, regress_ri_reader, regress_ri_column,
     regress_ri_stranger;
