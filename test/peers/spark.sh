@@ -36,6 +36,8 @@ if ! "$venv/bin/python" -c 'import pyspark' >/dev/null 2>&1; then
 fi
 
 export PYSPARK_PYTHON="$venv/bin/python"
+# or else /tmp/hsperfdata_USER stays behind
+export JAVA_TOOL_OPTIONS="${JAVA_TOOL_OPTIONS:-} -XX:-UsePerfData"
 log=$(mktemp) || exit 1
 "$venv/bin/python" "$here/spark.py" "$@" 2>"$log"
 status=$?
