@@ -6,22 +6,10 @@
 # SCD2_CANCELS (12): how many random moments; SCD2_SEED says which.
 set -uo pipefail
 
-passed=0 failed=0
+. "$(dirname "$0")/lib.sh"
 cancels=${SCD2_CANCELS:-12}
 RANDOM=${SCD2_SEED:-$$}
 echo "SCD2_SEED=${SCD2_SEED:-$$} SCD2_CANCELS=$cancels"
-export PGOPTIONS='-c client_min_messages=warning -c timezone=UTC'
-
-q() { psql -X -q -A -t -v ON_ERROR_STOP=1 "$@" 2>&1; }
-
-is() { # what expected got
-    if [ "$2" = "$3" ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'not ok: %s\n  expected: %s\n  got:      %s\n' "$1" "$2" "$3"
-    fi
-}
 
 # Run SQL under a statement_timeout in ms: "in time" if it was cancelled within a
 # second of it, "done" if it was faster; else what happened.
@@ -91,5 +79,4 @@ for dim in dim_d dim_s; do
     is "$dim: and once more writes nothing" "$before" "$(content "$dim" | head -n 2)"
 done
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -5,21 +5,9 @@
 # Needs PGHOST, PGPORT, PGUSER and PGDATABASE of a running server and a superuser.
 set -uo pipefail
 
-passed=0 failed=0
+. "$(dirname "$0")/lib.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export PGOPTIONS='-c client_min_messages=warning -c timezone=UTC'
-
-q() { psql -X -q -A -t -v ON_ERROR_STOP=1 "$@" 2>&1; }
-
-is() { # what expected got
-    if [ "$2" = "$3" ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'not ok: %s\n  expected: %s\n  got:      %s\n' "$1" "$2" "$3"
-    fi
-}
 
 # Ask until a query says t, for a minute at most.
 until_true() { # query
@@ -91,5 +79,4 @@ exec 8>&-
 wait "$holder" "$waiter"
 is 'nothing is in progress afterwards' 0 "$(q -c 'SELECT count(*) FROM scd2.progress')"
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
-passed=0 failed=0
+. "test/t/lib.sh"
 work=$(mktemp -d "${SCD2_SCRATCH:-/var/tmp}/standby.XXXXXX")
 owner=$PWD/test/as-owner
 chmod 777 "$work"
@@ -15,19 +15,8 @@ cleanup() {
     rm -rf "$work"
 }
 trap cleanup EXIT
-export PGOPTIONS='-c client_min_messages=warning -c timezone=UTC'
 
-q() { psql -X -q -A -t -v ON_ERROR_STOP=1 "$@" 2>&1; }
 s() { PGHOST=$work q "$@"; }
-
-is() { # what expected got
-    if [ "$2" = "$3" ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'not ok: %s\n  expected: %s\n  got:      %s\n' "$1" "$2" "$3"
-    fi
-}
 
 q <<'SQL' >/dev/null
 CREATE EXTENSION scd2;
@@ -57,5 +46,4 @@ is 'apply says why not' 'ERROR:  cannot execute UPDATE in a read-only transactio
 is 'no transaction id was taken' '' \
     "$(q -c "BEGIN READ ONLY; SELECT FROM scd2.preview('dim'); SELECT FROM scd2.check('dim'); SELECT FROM scd2.sql('dim'); SELECT pg_current_xact_id_if_assigned(); COMMIT" | grep -v '^$')"
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish
