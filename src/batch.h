@@ -85,9 +85,8 @@ typedef struct Scd2Batch
 	Scd2StagedLayout layout;
 	Scd2Store	staged;			/* rows that need a closer look */
 	bool		staged_by_tid;	/* do they carry their key's current version? */
-	Scd2Store	located;		/* else, perhaps, the current versions of all
+	Scd2Store	located;		/* else, if begun, the current versions of all
 								 * staged keys */
-	bool		has_located;
 	bool		has_versions;	/* has the dimension any? */
 	Scd2Store	absent;			/* tids that a snapshot lacks */
 	int64		open_keys;		/* in the dimension, not flagged; snapshot only */

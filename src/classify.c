@@ -742,7 +742,7 @@ scd2_classify(Scd2Batch *batch)
 	ClassifyState *state = palloc0(sizeof(ClassifyState));
 	Scd2StagedLayout staged;
 	int			flags = batch->staged_by_tid ? SCD2_RESOLVE_BY_TID :
-		batch->has_located ? SCD2_RESOLVE_LOCATED : 0;
+		batch->located.store != NULL ? SCD2_RESOLVE_LOCATED : 0;
 	int			nargs = 0;
 	int			guc_level = 0;
 	Datum		newest = (Datum) 0;
@@ -779,7 +779,7 @@ scd2_classify(Scd2Batch *batch)
 		scd2_progress_phase(SCD2_PHASE_CLASSIFY, batch->staged.ntuples);
 		scd2_spi_register("scd2_staged", batch->staged.desc,
 						  batch->staged.store, (double) batch->staged.ntuples);
-		if (batch->has_located)
+		if (batch->located.store != NULL)
 			scd2_spi_register(batch->located.name, batch->located.desc,
 							  batch->located.store,
 							  (double) batch->located.ntuples);
@@ -791,7 +791,7 @@ scd2_classify(Scd2Batch *batch)
 		finish_key(state);
 		if (batch->staged_by_tid)
 			scd2_spi_tid_join_end(guc_level);
-		if (batch->has_located)
+		if (batch->located.store != NULL)
 			scd2_spi_unregister(batch->located.name);
 		scd2_spi_unregister("scd2_staged");
 	}

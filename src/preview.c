@@ -98,8 +98,6 @@ row_jsonb_by_text(TupleDesc desc, const Datum *values, const bool *isnull)
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Oid			type = TupleDescAttr(desc, i)->atttypid;
-		Oid			output;
-		bool		is_varlena;
 
 		text_values[i] = values[i];
 		if (!may_hold_json(type))
@@ -108,8 +106,7 @@ row_jsonb_by_text(TupleDesc desc, const Datum *values, const bool *isnull)
 						 TEXTOID, -1, DEFAULT_COLLATION_OID);
 		if (isnull[i])
 			continue;
-		getTypeOutputInfo(type, &output, &is_varlena);
-		text_values[i] = CStringGetTextDatum(OidOutputFunctionCall(output, values[i]));
+		text_values[i] = CStringGetTextDatum(scd2_value_text(values[i], type));
 	}
 	return row_jsonb(BlessTupleDesc(text_desc), text_values, isnull);
 }

@@ -501,7 +501,6 @@ stage_keyed_row(StageState *state)
 			return;
 		}
 		entry.key = key;
-		ItemPointerSetInvalid(&entry.tid);
 		scd2_keyset_add(state->keyset, &entry);
 	}
 }
@@ -586,7 +585,6 @@ locate_versions(StageState *state)
 	scd2_progress_phase(SCD2_PHASE_VERSIONS, (int64) tuples);
 	begin_located(state);
 	scd2_scan_versions(batch, keep_version, state);
-	batch->has_located = true;
 }
 
 /* ----------------------------------------------------------------
