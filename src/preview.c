@@ -26,7 +26,6 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -111,6 +110,22 @@ row_jsonb_by_text(TupleDesc desc, const Datum *values, const bool *isnull)
 	return row_jsonb(BlessTupleDesc(text_desc), text_values, isnull);
 }
 
+typedef struct JsonbCall
+{
+	TupleDesc	desc;
+	const Datum *values;
+	const bool *isnull;
+	Datum		result;
+} JsonbCall;
+
+static void
+call_row_jsonb(void *arg)
+{
+	JsonbCall  *call = arg;
+
+	call->result = row_jsonb(call->desc, call->values, call->isnull);
+}
+
 /*
  * Values as a jsonb object by their columns' names.  What jsonb does not take
  * is shown as the text that it is.
@@ -118,10 +133,8 @@ row_jsonb_by_text(TupleDesc desc, const Datum *values, const bool *isnull)
 Datum
 scd2_columns_jsonb(TupleDesc desc, const Datum *values, const bool *isnull)
 {
-	MemoryContext cxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile Datum result = (Datum) 0;
-	volatile bool fits = true;
+	JsonbCall	call = {desc, values, isnull};
+	ErrorData  *error;
 	bool		risk = false;
 
 	for (int i = 0; i < desc->natts; i++)
@@ -129,34 +142,13 @@ scd2_columns_jsonb(TupleDesc desc, const Datum *values, const bool *isnull)
 	if (!risk)
 		return row_jsonb(desc, values, isnull);
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(cxt);
-	PG_TRY();
-	{
-		result = row_jsonb(desc, values, isnull);
-		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(cxt);
-		CurrentResourceOwner = owner;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(cxt);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(cxt);
-		CurrentResourceOwner = owner;
-
-		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION)
-			ReThrowError(error);
-		FreeErrorData(error);
-		fits = false;
-	}
-	PG_END_TRY();
-
-	return fits ? result : row_jsonb_by_text(desc, values, isnull);
+	error = scd2_spi_try(call_row_jsonb, &call);
+	if (error == NULL)
+		return call.result;
+	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION)
+		ReThrowError(error);
+	FreeErrorData(error);
+	return row_jsonb_by_text(desc, values, isnull);
 }
 
 /*

@@ -10,10 +10,13 @@
 
 #include "spi.h"
 
+#include "access/xact.h"
 #include "nodes/params.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/memutils.h"
 #include "utils/queryenvironment.h"
+#include "utils/resowner.h"
 
 static void
 activity_callback(void *arg)
@@ -284,6 +287,40 @@ scd2_spi_unregister(const char *name)
 	if (rc != SPI_OK_REL_UNREGISTER)
 		elog(ERROR, "SPI_unregister_relation failed: %s",
 			 SPI_result_code_string(rc));
+}
+
+/*
+ * Call fn(arg) in a subtransaction; see spi.h.  As plpgsql does for a block with
+ * an exception handler.
+ */
+ErrorData *
+scd2_spi_try(void (*fn) (void *arg), void *arg)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(cxt);
+	PG_TRY();
+	{
+		fn(arg);
+		ReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(cxt);
+		CurrentResourceOwner = owner;
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(cxt);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(cxt);
+		CurrentResourceOwner = owner;
+	}
+	PG_END_TRY();
+
+	return error;
 }
 
 /*

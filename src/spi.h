@@ -77,6 +77,12 @@ extern int	scd2_spi_tid_join_begin(void);
 extern void scd2_spi_tid_join_end(int guc_level);
 
 /*
+ * Call fn(arg) in a subtransaction of its own.  Returns NULL, or, with the
+ * subtransaction rolled back, the error that it raised.
+ */
+extern ErrorData *scd2_spi_try(void (*fn) (void *arg), void *arg);
+
+/*
  * Error context for all that happens between push and pop:
  * applying "gold.dim_customer".  Lives on the caller's stack; "label" must
  * live as long.

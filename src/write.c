@@ -25,7 +25,6 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
-#include "utils/resowner.h"
 #include "utils/timestamp.h"
 
 #include "plan.h"
@@ -184,6 +183,21 @@ is_collision(const Scd2Dimension *dim, const ErrorData *error)
 	return name != NULL && strcmp(name, error->constraint_name) == 0;
 }
 
+typedef struct OpenCall
+{
+	Scd2Batch  *batch;
+	uint64		written;
+} OpenCall;
+
+static void
+call_open(void *arg)
+{
+	OpenCall   *call = arg;
+
+	call->written = scd2_spi_run("open", scd2_plan_open(call->batch->dim),
+								 0, NULL, NULL, NULL);
+}
+
 /*
  * Open versions, the second copy.  In a subtransaction, because a collision of
  * surrogate keys (R13) can only be explained by asking the table which versions
@@ -193,34 +207,13 @@ static void
 write_opens(Scd2Batch *batch)
 {
 	Scd2Dimension *dim = batch->dim;
-	MemoryContext cxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile uint64 written = 0;
-	ErrorData  *volatile error = NULL;
+	OpenCall	call = {batch, 0};
+	ErrorData  *error;
 
 	scd2_progress_phase(SCD2_PHASE_OPEN, batch->opens.ntuples);
 	register_store(&batch->opens);
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(cxt);
-	PG_TRY();
-	{
-		written = scd2_spi_run("open", scd2_plan_open(dim), 0, NULL, NULL, NULL);
-		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(cxt);
-		CurrentResourceOwner = owner;
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(cxt);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(cxt);
-		CurrentResourceOwner = owner;
-	}
-	PG_END_TRY();
-
+	error = scd2_spi_try(call_open, &call);
 	if (error != NULL)
 	{
 		if (is_collision(dim, error))
@@ -228,7 +221,7 @@ write_opens(Scd2Batch *batch)
 		ReThrowError(error);
 	}
 
-	if (written != batch->opens.ntuples)
+	if (call.written != batch->opens.ntuples)
 		raise_not_written(dim, "new versions",
 						  find_meddlers(dim->relid, CMD_INSERT));
 	scd2_spi_unregister(batch->opens.name);
