@@ -38,6 +38,7 @@ OBJS = \
 	src/registry.o \
 	src/report.o \
 	src/rights.o \
+	src/run.o \
 	src/scan.o \
 	src/scd2.o \
 	src/shape.o \

@@ -1,0 +1,352 @@
+/*-------------------------------------------------------------------------
+ *
+ * run.c
+ *	  The frame of a run: lock, rights, record; and the batch that it works on.
+ *
+ * Whatever changes a dimension's chains does so within a run, so that each takes
+ * the same lock, the same snapshot and the same record (R18, R21).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "run.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "names.h"
+#include "plan.h"
+#include "progress.h"
+#include "report.h"
+#include "spi.h"
+#include "sqltext.h"
+
+/* ----------------------------------------------------------------
+ * A batch
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * Describe the dimension to the fold.
+ */
+static void
+describe_shape(Scd2Batch *batch)
+{
+	Scd2Dimension *dim = batch->dim;
+	Scd2FoldShape *shape = &batch->shape;
+
+	shape->natts = dim->nattrs;
+	shape->scd_type = palloc(dim->nattrs + 1);
+	shape->canon = palloc((dim->nattrs + 1) * sizeof(Scd2CanonType *));
+	shape->typlen = palloc((dim->nattrs + 1) * sizeof(int16));
+	shape->typbyval = palloc((dim->nattrs + 1) * sizeof(bool));
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		shape->scd_type[i] = dim->attrs[i].scd_type;
+		shape->canon[i] = scd2_canon_type(dim->attrs[i].typid, batch->cxt);
+		get_typlenbyval(dim->attrs[i].typid, &shape->typlen[i],
+						&shape->typbyval[i]);
+	}
+	shape->flag_deletes = dim->on_delete == SCD2_DELETE_FLAG;
+	shape->ignore_deletes = dim->on_delete == SCD2_DELETE_IGNORE;
+	shape->ignore_null_updates = dim->ignore_null_updates;
+	shape->has_initial = dim->has_initial;
+	if (dim->has_initial)
+		shape->initial_valid_from = scd2_period_to_time(dim, dim->initial_valid_from);
+}
+
+/*
+ * scd2 reads its own columns as they lie there, so they have to be of the types
+ * that it gave them; and previous_*, current_* and, where it is read, the log of
+ * those of the column they belong to.
+ */
+static void
+check_column_type(Oid relid, AttrNumber attnum, Oid wanted)
+{
+	Oid			typid = get_atttype(relid, attnum);
+
+	if (getBaseType(typid) != getBaseType(wanted))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" is of type %s, and should be of type %s",
+						get_attname(relid, attnum, false), scd2_relation_name(relid),
+						format_type_be(typid), format_type_be(wanted)),
+				 errhint("Change its type back.")));
+}
+
+static void
+check_column_types(const Scd2Dimension *dim)
+{
+	check_column_type(dim->relid, dim->sk_attnum,
+					  dim->sk_is_uuid ? UUIDOID : INT8OID);
+	check_column_type(dim->relid, dim->valid_from_attnum, dim->period_type);
+	check_column_type(dim->relid, dim->valid_to_attnum, dim->period_type);
+	check_column_type(dim->relid, dim->is_current_attnum, BOOLOID);
+	if (dim->is_deleted != NULL)
+		check_column_type(dim->relid, dim->is_deleted_attnum, BOOLOID);
+	if (dim->row_hash != NULL)
+		check_column_type(dim->relid, dim->row_hash_attnum, BYTEAOID);
+	if (OidIsValid(dim->log))
+		check_column_type(dim->log, get_attnum(dim->log, dim->log_effective_at),
+						  dim->period_type);
+
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		const Scd2Column *column = &dim->attrs[i];
+
+		if (column->extra_name != NULL)
+			check_column_type(dim->relid, column->extra_attnum, column->typid);
+		if (column->scd_type == 0 && OidIsValid(dim->log))
+			check_column_type(dim->log, get_attnum(dim->log, column->log_name),
+							  column->typid);
+	}
+}
+
+/*
+ * Begin a batch; see run.h.
+ */
+Scd2Batch *
+scd2_batch_begin(Scd2Dimension *dim)
+{
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext,
+											  "scd2 batch",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
+	Scd2Batch  *batch = palloc0(sizeof(Scd2Batch));
+
+	batch->dim = dim;
+	batch->cxt = cxt;
+	batch->row_cxt = AllocSetContextCreate(cxt, "scd2 row",
+										   ALLOCSET_DEFAULT_SIZES);
+	batch->newest_logged = PG_INT64_MIN;
+	scd2_check_ordinary_table(dim->relid);
+	check_column_types(dim);
+	describe_shape(batch);
+	batch->has_overlay = scd2_has_overlay(dim);
+	scd2_plan_layout(dim, &batch->layout, NULL);
+
+	MemoryContextSwitchTo(oldcxt);
+	return batch;
+}
+
+/* ----------------------------------------------------------------
+ * A run
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * Deferred constraints on what we write cannot fire inside a
+ * security-restricted operation: make them immediate for the rest of the
+ * transaction (R30).  Those in a schema that the caller may not use he cannot
+ * set; what he writes fires them only where it changes a key they refer to.
+ */
+static void
+set_constraints_immediate(const Scd2Dimension *dim)
+{
+	Oid			types[] = {OIDOID, OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(dim->relid),
+	ObjectIdGetDatum(dim->log)};
+	StringInfoData sql;
+	uint64		n;
+
+	n = scd2_spi_read("constraints",
+					  "SELECT DISTINCT pg_catalog.format('%I.%I', n.nspname, c.conname)\n"
+					  "  FROM pg_catalog.pg_constraint AS c\n"
+					  "  JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.connamespace\n"
+					  " WHERE c.condeferrable\n"
+					  "   AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')\n"
+					  "   AND (c.conrelid OPERATOR(pg_catalog.=) ANY (ARRAY[$1, $2])\n"
+					  "        OR c.confrelid OPERATOR(pg_catalog.=) ANY (ARRAY[$1, $2]))",
+					  2, types, values, NULL);
+	if (n == 0)
+		return;
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SET CONSTRAINTS ");
+	for (uint64 row = 0; row < n; row++)
+		appendStringInfo(&sql, "%s%s", row > 0 ? ", " : "",
+						 scd2_spi_text(row, 1, CurrentMemoryContext));
+	appendStringInfoString(&sql, " IMMEDIATE");
+	scd2_spi_run("constraints", sql.data, 0, NULL, NULL, NULL);
+}
+
+/*
+ * A run that is under way in this session.
+ */
+typedef struct Running
+{
+	Oid			relid;
+	struct Running *outer;
+} Running;
+
+static Running *running = NULL;
+
+/*
+ * A trigger on the dimension, or a function in its source, could call apply for
+ * it once more.  But two runs go one after the other (R18), and the lock of the
+ * run is the transaction's own.
+ */
+static void
+check_not_running(Oid relid)
+{
+	for (Running *run = running; run != NULL; run = run->outer)
+	{
+		if (run->relid == relid)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("cannot apply to dimension \"%s\" while this session is applying to it",
+							scd2_relation_name(relid)),
+					 errdetail("A trigger or a function that the run calls has called scd2.apply."),
+					 errhint("Call it after the run.")));
+	}
+}
+
+typedef struct RunKind
+{
+	const char *action;			/* as scd2.runs has it */
+	const char *doing;			/* for the error context */
+	const char *notice;			/* for the NOTICE */
+} RunKind;
+
+static const RunKind run_kinds[] = {
+	[SCD2_RUN_APPLY] = {"apply", "applying", "apply to"},
+	[SCD2_RUN_REBUILD] = {"rebuild", "rebuilding", "rebuild of"},
+	[SCD2_RUN_UNDO] = {"undo", "undoing a run of", "undo in"},
+	[SCD2_RUN_RETRY] = {"retry", "retrying rejected rows of", "retry for"},
+};
+
+static void
+run_locked(Oid relid, const RunKind *kind, Running *entry,
+		   Scd2RunBody body, void *arg)
+{
+	Scd2Run		run = {0};
+	Oid			caller = GetUserId();
+	TimestampTz started_at = GetCurrentTimestamp();
+	Scd2Activity activity;
+	Relation	rel;
+	Relation	log = NULL;
+
+	run.dim = scd2_registry_load(relid, CurrentMemoryContext);
+	scd2_registry_check_owner(run.dim);
+	check_not_running(relid);
+	running = entry;
+	scd2_activity_push(&activity, kind->doing, run.dim->label);
+	scd2_progress_start(relid);
+	scd2_progress_phase(SCD2_PHASE_LOCK, 0);
+
+	/* no DDL while we work; then wait for an earlier run, and look again */
+	LockRelationOid(relid, RowExclusiveLock);
+	scd2_registry_lock(run.dim, &run.lock);
+	run.dim = scd2_registry_load(relid, CurrentMemoryContext);
+	scd2_registry_check_owner(run.dim);
+
+	/* open, so that nothing that the run calls alters, empties or drops them */
+	rel = table_open(relid, NoLock);
+	if (OidIsValid(run.dim->log))
+	{
+		log = try_table_open(run.dim->log, RowExclusiveLock);
+		if (log == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_TABLE),
+					 errmsg("change log of dimension \"%s\" does not exist any more",
+							run.dim->label)));
+	}
+	set_constraints_immediate(run.dim);
+
+	/* the snapshot is taken after the lock: it sees all that the last run did */
+	CommandCounterIncrement();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	body(&run, arg);
+	PopActiveSnapshot();
+
+	if (log != NULL)
+		table_close(log, NoLock);
+	table_close(rel, NoLock);
+
+	scd2_registry_write_run(run.dim, &run.lock, kind->action, run.batch->source,
+							run.batch->scope, caller, started_at,
+							run.batch->source_label != NULL ?
+							run.batch->batch_time : DT_NOEND,
+							&run.batch->counts);
+	scd2_report_last_run(run.lock.run_id);
+	scd2_report_notice(run.dim, run.lock.run_id, kind->notice,
+					   &run.batch->counts, run.wrote);
+
+	scd2_progress_end();
+	scd2_activity_pop(&activity);
+	MemoryContextDelete(run.batch->cxt);
+}
+
+/*
+ * Do a run; see run.h.
+ */
+void
+scd2_run(Oid relid, Scd2RunKind kind, Scd2RunBody body, void *arg)
+{
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext,
+											  "scd2 run",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
+	Running		entry;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	scd2_spi_begin();
+	MemoryContextSwitchTo(cxt);
+
+	entry.relid = relid;
+	entry.outer = running;
+	PG_TRY();
+	{
+		run_locked(relid, &run_kinds[kind], &entry, body, arg);
+	}
+	PG_FINALLY();
+	{
+		running = entry.outer;
+	}
+	PG_END_TRY();
+
+	scd2_spi_end();
+	PopActiveSnapshot();
+
+	MemoryContextSwitchTo(oldcxt);
+	MemoryContextDelete(cxt);
+}
+
+/*
+ * The batch of a run; see run.h.
+ */
+void
+scd2_run_adopt(Scd2Run *run, Scd2Batch *batch)
+{
+	run->batch = batch;
+	batch->run_id = run->lock.run_id;
+	batch->recorded_at = run->lock.recorded_at;
+	batch->has_last_batch_time = run->lock.has_last_batch_time;
+	batch->last_batch_time = run->lock.last_batch_time;
+	batch->has_newest = run->lock.has_newest;
+	batch->newest = run->lock.newest;
+}
+
+/*
+ * Remember what the batch logged; see run.h.
+ */
+void
+scd2_run_logged(Scd2Run *run)
+{
+	const Scd2Batch *batch = run->batch;
+
+	if (batch->newest_logged == PG_INT64_MIN)
+		return;
+	run->lock.newest = batch->has_newest ?
+		Max(batch->newest, batch->newest_logged) : batch->newest_logged;
+	run->lock.has_newest = true;
+}

@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ *
+ * run.h
+ *	  The frame of a run: lock, rights, record; and the batch that it works on.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SCD2_RUN_H
+#define SCD2_RUN_H
+
+#include "batch.h"
+
+/*
+ * Begin a batch over a loaded definition, without a source.  Memory comes from a
+ * new context, batch->cxt.  Errors: wrong_object_type, datatype_mismatch where
+ * somebody changed scd2's own columns.
+ */
+extern Scd2Batch *scd2_batch_begin(Scd2Dimension *dim);
+
+/* What kind of a run; scd2.runs.action. */
+typedef enum Scd2RunKind
+{
+	SCD2_RUN_APPLY,
+	SCD2_RUN_REBUILD,
+	SCD2_RUN_UNDO,
+	SCD2_RUN_RETRY
+} Scd2RunKind;
+
+/* A run that is under way; the body sets batch and wrote. */
+typedef struct Scd2Run
+{
+	Scd2Dimension *dim;			/* as it is under the lock */
+	Scd2RunLock lock;
+	Scd2Batch  *batch;
+	bool		wrote;			/* did it write anything? */
+} Scd2Run;
+
+typedef void (*Scd2RunBody) (Scd2Run *run, void *arg);
+
+/*
+ * Call body(run, arg) within a run of the dimension: the caller's rights are
+ * checked, the run lock is taken, the relations are held open, the snapshot sees
+ * all that the last run did; afterwards the run is recorded and said (R18, R21).
+ * The body switches rights itself.  Errors: insufficient_privilege,
+ * serialization_failure, object_in_use within another run of the dimension.
+ */
+extern void scd2_run(Oid relid, Scd2RunKind kind, Scd2RunBody body, void *arg);
+
+/* Make "batch" the run's. */
+extern void scd2_run_adopt(Scd2Run *run, Scd2Batch *batch);
+
+/* After writing: the newest E of the log, for the next run. */
+extern void scd2_run_logged(Scd2Run *run);
+
+#endif							/* SCD2_RUN_H */
