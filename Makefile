@@ -11,6 +11,7 @@ OBJS = \
 	src/canonical.o \
 	src/canonical_nested.o \
 	src/canonical_text.o \
+	src/chain.o \
 	src/check.o \
 	src/check_plan.o \
 	src/classify.o \
@@ -26,16 +27,19 @@ OBJS = \
 	src/hash.o \
 	src/keyform.o \
 	src/keyset.o \
+	src/meddle.o \
 	src/names.o \
 	src/options.o \
 	src/options_json.o \
 	src/period.o \
 	src/plan.o \
+	src/plan_chain.o \
 	src/plan_verify.o \
 	src/preview.o \
 	src/progress.o \
 	src/read.o \
 	src/registry.o \
+	src/remove.o \
 	src/report.o \
 	src/rights.o \
 	src/run.o \
@@ -45,6 +49,7 @@ OBJS = \
 	src/spi.o \
 	src/sqltext.o \
 	src/stage.o \
+	src/versionrow.o \
 	src/write.o
 
 SHLIB_LINK = -lxxhash

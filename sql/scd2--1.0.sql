@@ -541,6 +541,9 @@ SELECT p.pid,
            WHEN 6 THEN 'opening versions'
            WHEN 7 THEN 'overwriting'
            WHEN 8 THEN 'logging'
+           WHEN 9 THEN 'folding from the log'
+           WHEN 10 THEN 'revising versions'
+           WHEN 11 THEN 'removing versions'
            ELSE 'starting'
        END AS phase,
        p.param12 AS done,

@@ -17,6 +17,8 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "spi.h"
+
 /*
  * Begin a store; "desc" is kept.  Bounded by work_mem, beyond that on disk.
  */
@@ -55,6 +57,22 @@ scd2_store_end(Scd2Store *store)
 		tuplestore_end(store->store);
 	store->store = NULL;
 	store->ntuples = 0;
+}
+
+/*
+ * Show a store to the statements that follow, and hide it again.
+ */
+void
+scd2_store_register(const Scd2Store *store)
+{
+	scd2_spi_register(store->name, store->desc, store->store,
+					  (double) store->ntuples);
+}
+
+void
+scd2_store_unregister(const Scd2Store *store)
+{
+	scd2_spi_unregister(store->name);
 }
 
 /*

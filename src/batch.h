@@ -64,6 +64,9 @@ typedef struct Scd2Batch
 	char	   *scope;			/* as the caller wrote it, or NULL */
 	char	   *scope_sql;		/* parsed and deparsed */
 	bool		force;
+	bool	   *lacks;			/* by tracked column: does the source lack it
+								 * (R8)?  NULL: it lacks none */
+	Datum		undone;			/* bigint[] of undone runs, or 0: none */
 
 	bool		has_newest;		/* is "newest" known? */
 	Scd2Time	newest;			/* no logged change has a later E */
@@ -77,9 +80,6 @@ typedef struct Scd2Batch
 	MemoryContext row_cxt;		/* reset for each row */
 
 	Scd2FoldShape shape;
-	Scd2RowHasher *version_hasher;	/* over type 2 and 6 columns */
-	int			nversion_attrs; /* how many of those */
-	int		   *version_attrs;	/* their indexes in dim->attrs */
 	bool		has_overlay;	/* are there columns of type 0, 1, 3 or 6? */
 
 	Scd2StagedLayout layout;
@@ -96,6 +96,13 @@ typedef struct Scd2Batch
 	Scd2Store	overwrites;		/* keys whose older versions change */
 	Scd2Store	logged;			/* changes for the log */
 
+	/* keys whose chain is folded from the log (R16), and what then differs */
+	Scd2Store	chain_keys;
+	Scd2Store	revises;		/* versions that end sooner, or only look
+								 * otherwise */
+	Scd2Store	grows;			/* versions that end later, or become current */
+	Scd2Store	removes;		/* versions that go */
+
 	Scd2BadRows *bad_rows;
 	Scd2Preview *preview;		/* NULL unless this is a preview */
 
@@ -107,6 +114,10 @@ extern void scd2_store_begin(Scd2Batch *batch, Scd2Store *store,
 extern void scd2_store_put(Scd2Store *store, const Datum *values,
 						   const bool *isnull);
 extern void scd2_store_end(Scd2Store *store);
+
+/* Between the two, statements see the store under its name. */
+extern void scd2_store_register(const Scd2Store *store);
+extern void scd2_store_unregister(const Scd2Store *store);
 
 /* Copy a store's columns into a fresh tuple descriptor, one by one. */
 extern void scd2_desc_column(TupleDesc desc, int attno, const char *name,

@@ -13,6 +13,7 @@
 
 #include "classify.h"
 
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "storage/itemptr.h"
@@ -49,6 +50,7 @@ typedef struct ClassifyState
 	int			nrows;
 	int			maxrows;
 	ClassifyRow *rows;
+	bool		from_log;		/* its chain is folded from the log */
 
 	Scd2Fold   *fold;
 	Scd2Emitter *emitter;
@@ -327,6 +329,9 @@ newest_known(const ClassifyState *state, const ClassifyRow *row, Datum *newest)
 	return known;
 }
 
+/*
+ * Raise that a row is late.
+ */
 static void
 raise_late(ClassifyState *state, const ClassifyRow *row)
 {
@@ -334,12 +339,10 @@ raise_late(ClassifyState *state, const ClassifyRow *row)
 	Scd2Batch  *batch = state->batch;
 	Scd2Dimension *dim = batch->dim;
 	const Scd2StagedLayout *layout = &batch->layout;
-	int			code = dim->on_late == SCD2_LATE_ERROR ?
-		ERRCODE_DATA_EXCEPTION : ERRCODE_FEATURE_NOT_SUPPORTED;
 
 	(void) newest_known(state, row, &newest);
 	ereport(ERROR,
-			(errcode(code),
+			(errcode(ERRCODE_DATA_EXCEPTION),
 			 errmsg("source \"%s\" has a late change for dimension \"%s\"",
 					batch->source_label, dim->label),
 			 errdetail("Key %s: its change at %s is not after the newest logged one, at %s.",
@@ -347,9 +350,9 @@ raise_late(ClassifyState *state, const ClassifyRow *row)
 									 row->isnull + layout->keys),
 					   scd2_value_text(row->values[layout->e], dim->period_type),
 					   scd2_value_text(newest, dim->period_type)),
-			 dim->on_late == SCD2_LATE_ERROR ?
-			 errhint("Nothing was written. Correct the time in the source, or leave the row out.") :
-			 errhint("Nothing was written. This version of scd2 applies changes in order only.")));
+			 OidIsValid(dim->log) ?
+			 errhint("Nothing was written. Register the dimension with on_late => 'rebuild' or 'skip', or correct the time in the source.") :
+			 errhint("Nothing was written. Late changes need a change log; correct the time in the source, or register the dimension with on_late => 'skip'.")));
 }
 
 /*
@@ -364,6 +367,24 @@ not_after_newest(const ClassifyState *state, const ClassifyRow *row)
 	return newest_known(state, row, &newest) &&
 		scd2_period_to_time(dim, row->values[state->batch->layout.e]) <=
 		scd2_period_to_time(dim, newest);
+}
+
+/*
+ * What on_late says of a late row (section 2): with "rebuild" its key is folded
+ * from the log.
+ */
+static void
+apply_on_late(ClassifyState *state, ClassifyRow *row)
+{
+	Scd2Batch  *batch = state->batch;
+
+	batch->counts.rows_late++;
+	if (batch->dim->on_late == SCD2_LATE_ERROR)
+		raise_late(state, row);
+	if (batch->dim->on_late == SCD2_LATE_SKIP)
+		skip_row(state, row);
+	else
+		state->from_log = true;
 }
 
 /*
@@ -397,14 +418,11 @@ classify_state(ClassifyState *state, ClassifyRow *row)
 			row->isnull[layout->source_time] = true;
 	}
 	if (not_after_newest(state, row))
-	{
-		batch->counts.rows_late++;
-		raise_late(state, row);
-	}
+		apply_on_late(state, row);
 }
 
 /*
- * Modes that log every change: drop replays, refuse what is late.
+ * Modes that log every change: drop replays, find what is late.
  */
 static void
 classify_change(ClassifyState *state, ClassifyRow *row)
@@ -419,8 +437,7 @@ classify_change(ClassifyState *state, ClassifyRow *row)
 		batch->counts.rows_replayed++;
 		return;
 	}
-	batch->counts.rows_late++;
-	raise_late(state, row);
+	apply_on_late(state, row);
 }
 
 /* ----------------------------------------------------------------
@@ -523,31 +540,24 @@ start_fold(ClassifyState *state, const ClassifyRow *row)
 	scd2_fold_start(state->fold, &start);
 }
 
+/*
+ * The key's chain is folded from the log, once all of the batch is classified.
+ */
 static void
-count_outcomes(Scd2Batch *batch, const Scd2FoldResult *result)
+log_for_chain(ClassifyState *state)
 {
-	for (int i = 0; i < result->nchanges; i++)
+	const Scd2StagedLayout *layout = &state->batch->layout;
+	const ClassifyRow *first = &state->rows[0];
+
+	for (int i = 0; i < state->nrows; i++)
 	{
-		switch (result->outcomes[i])
-		{
-			case SCD2_FOLD_OPENED:
-				break;
-			case SCD2_FOLD_CLOSED:
-				batch->counts.rows_deleted++;
-				break;
-			case SCD2_FOLD_CONFIRMED:
-				batch->counts.rows_confirmed++;
-				break;
-			case SCD2_FOLD_OVERWROTE:
-				break;
-			case SCD2_FOLD_SUPERSEDED:
-				batch->counts.rows_skipped++;
-				break;
-			case SCD2_FOLD_IGNORED:
-				batch->counts.rows_unchanged++;
-				break;
-		}
+		const ClassifyRow *row = &state->rows[i];
+
+		if (!row->dropped)
+			scd2_emit_log(state->emitter, row->values, row->isnull);
 	}
+	scd2_emit_chain_key(state->emitter, first->values + layout->keys,
+						first->isnull + layout->keys);
 }
 
 /*
@@ -573,6 +583,7 @@ finish_key(ClassifyState *state)
 	oldcxt = MemoryContextSwitchTo(state->group_cxt);
 	first = &state->rows[0];
 
+	state->from_log = false;
 	fill_as_current(state);
 	apply_on_delete(state);
 	if (state->nrows > 1)
@@ -594,7 +605,9 @@ finish_key(ClassifyState *state)
 			classify_change(state, row);
 	}
 
-	if (count_standing(state) > 0)
+	if (state->from_log)
+		log_for_chain(state);
+	else if (count_standing(state) > 0)
 	{
 		start_fold(state, first);
 		for (int i = 0; i < state->nrows; i++)
@@ -613,7 +626,7 @@ finish_key(ClassifyState *state)
 			scd2_emit_log(state->emitter, row->values, row->isnull);
 		}
 		result = scd2_fold_finish(state->fold);
-		count_outcomes(batch, result);
+		scd2_count_outcomes(batch, result, NULL);
 
 		key_state.keys = first->values + layout->keys;
 		key_state.keys_isnull = first->isnull + layout->keys;
@@ -743,9 +756,10 @@ scd2_classify(Scd2Batch *batch)
 	Scd2StagedLayout staged;
 	int			flags = batch->staged_by_tid ? SCD2_RESOLVE_BY_TID :
 		batch->located.store != NULL ? SCD2_RESOLVE_LOCATED : 0;
-	int			nargs = 0;
+	Oid			types[] = {dim->period_type, INT8ARRAYOID};
+	Datum		values[] = {(Datum) 0, batch->undone};
+	bool		nulls[] = {true, batch->undone == (Datum) 0};
 	int			guc_level = 0;
-	Datum		newest = (Datum) 0;
 
 	state->batch = batch;
 	state->context = error_context_stack;
@@ -772,8 +786,10 @@ scd2_classify(Scd2Batch *batch)
 			flags |= SCD2_RESOLVE_NO_LOG;
 		else
 		{
-			nargs = 1;
-			newest = scd2_time_to_period(dim, batch->newest);
+			values[0] = scd2_time_to_period(dim, batch->newest);
+			nulls[0] = false;
+			if (batch->undone != (Datum) 0)
+				flags |= SCD2_RESOLVE_UNDONE;
 		}
 
 		scd2_progress_phase(SCD2_PHASE_CLASSIFY, batch->staged.ntuples);
@@ -786,7 +802,7 @@ scd2_classify(Scd2Batch *batch)
 		if (batch->staged_by_tid)
 			guc_level = scd2_spi_tid_join_begin();
 		scd2_spi_stream("resolve", scd2_plan_resolve(dim, flags),
-						nargs, &dim->period_type, &newest, NULL, true,
+						lengthof(types), types, values, nulls, true,
 						(DestReceiver *) state);
 		finish_key(state);
 		if (batch->staged_by_tid)
@@ -797,6 +813,7 @@ scd2_classify(Scd2Batch *batch)
 	}
 	scd2_store_end(&batch->staged);
 	scd2_store_end(&batch->located);
+	scd2_emit_folded(state->emitter, false);
 
 	MemoryContextSwitchTo(oldcxt);
 }

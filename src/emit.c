@@ -13,20 +13,20 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
-#include "utils/uuid.h"
 
+#include "chain.h"
 #include "plan.h"
 #include "preview.h"
+#include "versionrow.h"
 
 struct Scd2Emitter
 {
 	Scd2Batch  *batch;
-	Scd2KeyHasher *key_hasher;
+	Scd2VersionRow *row;
+	Scd2ChainComparer *comparer;
 	int			noverlay;		/* columns that every version shows alike */
 	Datum	   *values;			/* scratch, wide enough for any store */
 	bool	   *isnull;
-	Datum	   *hash_values;
-	bool	   *hash_isnull;
 };
 
 static int
@@ -91,39 +91,6 @@ fill_overlay(const Scd2Dimension *dim, const Scd2FoldResult *result,
 	return n;
 }
 
-static TupleDesc
-open_desc(const Scd2Dimension *dim)
-{
-	int			extras = scd2_count_type(dim, 3) + scd2_count_type(dim, 6);
-	int			ncols = 1 + dim->nkeys + dim->nattrs + extras +
-		(dim->row_hash != NULL ? 1 : 0) + 3 + (dim->is_deleted != NULL ? 1 : 0);
-	TupleDesc	desc = CreateTemplateTupleDesc(ncols);
-	int			n = 1;
-
-#define ADD(typid, typmod, collation) \
-	(scd2_desc_column(desc, n, psprintf("c%d", n), typid, typmod, collation), n++)
-
-	ADD(dim->sk_is_uuid ? UUIDOID : INT8OID, -1, InvalidOid);
-	for (int i = 0; i < dim->nkeys; i++)
-		ADD(dim->keys[i].typid, dim->keys[i].typmod, dim->keys[i].collation);
-	for (int i = 0; i < dim->nattrs; i++)
-		ADD(dim->attrs[i].typid, dim->attrs[i].typmod, dim->attrs[i].collation);
-	for (int i = 0; i < dim->nattrs; i++)
-		if (dim->attrs[i].extra_name != NULL)
-			ADD(dim->attrs[i].typid, dim->attrs[i].typmod,
-				dim->attrs[i].collation);
-	if (dim->row_hash != NULL)
-		ADD(BYTEAOID, -1, InvalidOid);
-	ADD(dim->period_type, -1, InvalidOid);
-	ADD(dim->period_type, -1, InvalidOid);
-	ADD(BOOLOID, -1, InvalidOid);
-	if (dim->is_deleted != NULL)
-		ADD(BOOLOID, -1, InvalidOid);
-#undef ADD
-	Assert(n == ncols + 1);
-	return desc;
-}
-
 /*
  * Begin the stores that a batch writes from; see plan.c for who reads them.
  */
@@ -133,8 +100,6 @@ scd2_emitter_begin(Scd2Batch *batch)
 	Scd2Dimension *dim = batch->dim;
 	Scd2Emitter *emitter = palloc0(sizeof(Scd2Emitter));
 	int			widest = 8 + 2 * dim->nkeys + 3 * dim->nattrs + dim->nseq;
-	Oid		   *types = palloc((dim->nkeys + dim->nattrs + 1) * sizeof(Oid));
-	Oid		   *registered = palloc((dim->nkeys + 1) * sizeof(Oid));
 	TupleDesc	desc;
 	int			n;
 
@@ -142,29 +107,8 @@ scd2_emitter_begin(Scd2Batch *batch)
 	emitter->noverlay = count_overlay(dim);
 	emitter->values = palloc(widest * sizeof(Datum));
 	emitter->isnull = palloc(widest * sizeof(bool));
-	emitter->hash_values = palloc((dim->nkeys + dim->nattrs + 1) * sizeof(Datum));
-	emitter->hash_isnull = palloc((dim->nkeys + dim->nattrs + 1) * sizeof(bool));
 
-	for (int i = 0; i < dim->nkeys; i++)
-	{
-		types[i] = dim->keys[i].typid;
-		registered[i] = dim->keys[i].registered_type;
-	}
-	types[dim->nkeys] = registered[dim->nkeys] = dim->period_type;
-	emitter->key_hasher = scd2_key_hasher(dim->nkeys + 1, types, registered,
-										  batch->cxt);
-
-	batch->version_attrs = palloc((dim->nattrs + 1) * sizeof(int));
-	for (int i = 0; i < dim->nattrs; i++)
-	{
-		if (dim->attrs[i].scd_type == 2 || dim->attrs[i].scd_type == 6)
-		{
-			types[batch->nversion_attrs] = dim->attrs[i].typid;
-			batch->version_attrs[batch->nversion_attrs++] = i;
-		}
-	}
-	batch->version_hasher = scd2_row_hasher(batch->nversion_attrs, types,
-											batch->cxt);
+	emitter->row = scd2_version_row_create(dim, batch->cxt);
 
 	desc = CreateTemplateTupleDesc(3 + dim->nkeys + emitter->noverlay);
 	scd2_desc_column(desc, 1, "tid", TIDOID, -1, InvalidOid);
@@ -174,18 +118,29 @@ scd2_emitter_begin(Scd2Batch *batch)
 	describe_overlay(dim, desc, n);
 	scd2_store_begin(batch, &batch->closes, "scd2_close", desc);
 
-	scd2_store_begin(batch, &batch->opens, "scd2_open", open_desc(dim));
+	scd2_store_begin(batch, &batch->opens, "scd2_open",
+					 scd2_version_row_desc(emitter->row, 0));
 
 	desc = CreateTemplateTupleDesc(dim->nkeys + emitter->noverlay);
 	n = describe_keys(dim, desc, 1);
 	describe_overlay(dim, desc, n);
 	scd2_store_begin(batch, &batch->overwrites, "scd2_overwrite", desc);
 
+	desc = scd2_version_row_desc(emitter->row, 1);
+	scd2_desc_column(desc, emitter->row->ncols + 1, "tid", TIDOID, -1, InvalidOid);
+	scd2_store_begin(batch, &batch->revises, "scd2_revise", desc);
+	scd2_store_begin(batch, &batch->grows, "scd2_grow", desc);
+	scd2_store_begin(batch, &batch->removes, "scd2_remove", desc);
+
+	desc = CreateTemplateTupleDesc(dim->nkeys);
+	describe_keys(dim, desc, 1);
+	scd2_store_begin(batch, &batch->chain_keys, "scd2_chain_keys", desc);
+
 	if (OidIsValid(dim->log))
 	{
 		desc = CreateTemplateTupleDesc(dim->nkeys + 1 +
 									   (dim->keeps_source_time ? 1 : 0) +
-									   dim->nseq + 1 + dim->nattrs);
+									   dim->nseq + 2 + dim->nattrs);
 		n = describe_keys(dim, desc, 1);
 		scd2_desc_column(desc, n++, "e", dim->period_type, -1, InvalidOid);
 		if (dim->keeps_source_time)
@@ -200,58 +155,11 @@ scd2_emitter_begin(Scd2Batch *batch)
 			scd2_desc_column(desc, n++, psprintf("a%d", i + 1),
 							 dim->attrs[i].typid, dim->attrs[i].typmod,
 							 dim->attrs[i].collation);
+		scd2_desc_column(desc, n++, "ord", INT8OID, -1, InvalidOid);
 		scd2_store_begin(batch, &batch->logged, "scd2_logged", desc);
 	}
 
 	return emitter;
-}
-
-/*
- * The surrogate key of a version (R13).
- */
-static Datum
-surrogate_key(Scd2Emitter *emitter, const Scd2KeyState *state, Datum valid_from)
-{
-	Scd2Dimension *dim = emitter->batch->dim;
-	int64		key;
-
-	memcpy(emitter->hash_values, state->keys, dim->nkeys * sizeof(Datum));
-	memcpy(emitter->hash_isnull, state->keys_isnull, dim->nkeys * sizeof(bool));
-	emitter->hash_values[dim->nkeys] = valid_from;
-	emitter->hash_isnull[dim->nkeys] = false;
-
-	if (dim->sk_is_uuid)
-		return UUIDPGetDatum(scd2_key_hash_uuid(emitter->key_hasher,
-												emitter->hash_values,
-												emitter->hash_isnull));
-
-	key = scd2_key_hash64(emitter->key_hasher, emitter->hash_values,
-						  emitter->hash_isnull);
-	if (key == -1 || key == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNIQUE_VIOLATION),
-				 errmsg("surrogate key " INT64_FORMAT " of dimension \"%s\" is reserved",
-						key, dim->label),
-				 errdetail("Key %s hashes to it.",
-						   scd2_key_text(dim, state->keys, state->keys_isnull)),
-				 errhint("Register the dimension with surrogate_key_type => 'uuid'.")));
-	return Int64GetDatum(key);
-}
-
-/*
- * All tracked columns of a version as the dimension shows them.
- */
-static void
-fill_attrs(const Scd2Dimension *dim, const Scd2FoldVersion *version,
-		   const Scd2FoldResult *result, Datum *values, bool *isnull)
-{
-	for (int i = 0; i < dim->nattrs; i++)
-	{
-		bool		own = dim->attrs[i].scd_type == 2 || dim->attrs[i].scd_type == 6;
-
-		values[i] = own ? version->values[i] : result->last[i];
-		isnull[i] = own ? version->isnull[i] : result->last_isnull[i];
-	}
 }
 
 static void
@@ -293,77 +201,21 @@ emit_open(Scd2Emitter *emitter, const Scd2KeyState *state,
 		  const Scd2FoldVersion *version, const Scd2FoldResult *result)
 {
 	Scd2Batch  *batch = emitter->batch;
-	Scd2Dimension *dim = batch->dim;
-	Datum		valid_from = scd2_time_to_period(dim, version->valid_from);
-	Datum	   *values = emitter->values;
-	bool	   *isnull = emitter->isnull;
-	int			n = 0;
-	int			attrs;
 
 	batch->counts.versions_opened++;
-
-	values[n] = surrogate_key(emitter, state, valid_from);
-	isnull[n++] = false;
-	for (int i = 0; i < dim->nkeys; i++)
-	{
-		values[n] = state->keys[i];
-		isnull[n++] = state->keys_isnull[i];
-	}
-	attrs = n;
-	fill_attrs(dim, version, result, values + n, isnull + n);
-	n += dim->nattrs;
-
+	scd2_version_row_fill(emitter->row, state->keys, state->keys_isnull, version,
+						  result);
 	if (batch->preview != NULL)
 	{
+		int			attrs = emitter->row->attrs;
+
 		scd2_preview_action(batch, "open", state->keys, state->keys_isnull,
-							&valid_from, NULL, NULL,
-							values + attrs, isnull + attrs);
+							&emitter->row->values[emitter->row->valid_from],
+							NULL, NULL, emitter->row->values + attrs,
+							emitter->row->isnull + attrs);
 		return;
 	}
-
-	/*
-	 * The columns previous_* and current_*, in the order of open_columns in
-	 * plan.c.
-	 */
-	for (int i = 0; i < dim->nattrs; i++)
-	{
-		if (dim->attrs[i].scd_type == 3)
-		{
-			values[n] = result->previous[i];
-			isnull[n++] = result->previous_isnull[i];
-		}
-		else if (dim->attrs[i].scd_type == 6)
-		{
-			values[n] = result->last[i];
-			isnull[n++] = result->last_isnull[i];
-		}
-	}
-	if (dim->row_hash != NULL)
-	{
-		for (int i = 0; i < batch->nversion_attrs; i++)
-		{
-			emitter->hash_values[i] = values[attrs + batch->version_attrs[i]];
-			emitter->hash_isnull[i] = isnull[attrs + batch->version_attrs[i]];
-		}
-		values[n] = scd2_row_hash_bytea(batch->version_hasher,
-										emitter->hash_values,
-										emitter->hash_isnull);
-		isnull[n++] = false;
-	}
-	values[n] = valid_from;
-	isnull[n++] = false;
-	values[n] = version->is_open ? dim->open_end :
-		scd2_time_to_period(dim, version->valid_to);
-	isnull[n++] = version->is_open && dim->open_end_is_null;
-	values[n] = BoolGetDatum(version->is_open);
-	isnull[n++] = false;
-	if (dim->is_deleted != NULL)
-	{
-		values[n] = BoolGetDatum(version->is_deleted);
-		isnull[n++] = false;
-	}
-	Assert(n == batch->opens.desc->natts);
-	scd2_store_put(&batch->opens, values, isnull);
+	scd2_store_put(&batch->opens, emitter->row->values, emitter->row->isnull);
 }
 
 static void
@@ -427,6 +279,188 @@ scd2_emit_chain(Scd2Emitter *emitter, const Scd2KeyState *state,
 }
 
 /*
+ * Emit a key whose chain is to be folded from the log.
+ */
+void
+scd2_emit_chain_key(Scd2Emitter *emitter, const Datum *keys,
+					const bool *keys_isnull)
+{
+	scd2_store_put(&emitter->batch->chain_keys, keys, keys_isnull);
+	emitter->batch->counts.keys_rebuilt++;
+}
+
+/*
+ * Does the row's interval reach beyond the stored version's?
+ */
+static bool
+grows(const Scd2Dimension *dim, const Scd2StoredVersion *stored,
+	  const Scd2VersionRow *row)
+{
+	int			to = row->valid_to;
+
+	if (DatumGetBool(row->values[row->is_current]) &&
+		(stored->isnull[row->is_current] ||
+		 !DatumGetBool(stored->values[row->is_current])))
+		return true;
+	if (stored->isnull[to])
+		return false;
+	return row->isnull[to] ||
+		scd2_period_to_time(dim, row->values[to]) >
+		scd2_period_to_time(dim, stored->values[to]);
+}
+
+/* And does it end sooner? */
+static bool
+shrinks(const Scd2Dimension *dim, const Scd2StoredVersion *stored,
+		const Scd2VersionRow *row)
+{
+	int			to = row->valid_to;
+
+	if (row->isnull[to])
+		return false;
+	return stored->isnull[to] ||
+		scd2_period_to_time(dim, row->values[to]) <
+		scd2_period_to_time(dim, stored->values[to]);
+}
+
+static void
+put_with_tid(Scd2Store *store, const Scd2VersionRow *row, const Datum *values,
+			 const bool *isnull, const Scd2StoredVersion *stored)
+{
+	Datum	   *with_tid = palloc((row->ncols + 1) * sizeof(Datum));
+	bool	   *with_isnull = palloc((row->ncols + 1) * sizeof(bool));
+
+	memcpy(with_tid, values, row->ncols * sizeof(Datum));
+	memcpy(with_isnull, isnull, row->ncols * sizeof(bool));
+	with_tid[row->ncols] = PointerGetDatum(&stored->tid);
+	with_isnull[row->ncols] = false;
+	scd2_store_put(store, with_tid, with_isnull);
+}
+
+/*
+ * Emit one difference between a key's versions and its fold; "arg" is the
+ * emitter.  See chain.h.
+ */
+static void
+emit_difference(void *arg, const Scd2Chain *chain,
+				const Scd2StoredVersion *stored, const Scd2VersionRow *row)
+{
+	Scd2Emitter *emitter = arg;
+	Scd2Batch  *batch = emitter->batch;
+	const Scd2VersionRow *layout = emitter->row;
+	const char *action;
+	int			shown = layout->valid_from;
+	bool		overwritten = false;
+
+	if (stored == NULL)
+	{
+		action = "open";
+		batch->counts.versions_opened++;
+		scd2_store_put(&batch->opens, row->values, row->isnull);
+	}
+	else if (row == NULL)
+	{
+		action = "remove";
+		put_with_tid(&batch->removes, layout, stored->values, stored->isnull, stored);
+	}
+	else
+	{
+		for (int col = layout->attrs; col < layout->valid_from && !overwritten; col++)
+			overwritten = !scd2_chain_same_column(emitter->comparer, col, stored, row);
+		if (overwritten)
+			batch->counts.rows_overwritten++;
+		if (shrinks(batch->dim, stored, row))
+		{
+			action = "close";
+			shown = layout->valid_to;
+			batch->counts.versions_closed++;
+		}
+		else
+			action = "overwrite";
+		put_with_tid(grows(batch->dim, stored, row) ? &batch->grows : &batch->revises,
+					 layout, row->values, row->isnull, stored);
+	}
+
+	if (batch->preview != NULL)
+		scd2_preview_action(batch, action, chain->keys, chain->keys_isnull,
+							row != NULL ? &row->values[shown] : &stored->values[shown],
+							stored != NULL ? stored->values + layout->attrs : NULL,
+							stored != NULL ? stored->isnull + layout->attrs : NULL,
+							row != NULL && shown == layout->valid_from ?
+							row->values + layout->attrs : NULL,
+							row != NULL && shown == layout->valid_from ?
+							row->isnull + layout->attrs : NULL);
+}
+
+/*
+ * What the fold says of changes, counted.
+ */
+static void
+count_outcome(Scd2RunCounts *counts, Scd2FoldOutcome outcome)
+{
+	switch (outcome)
+	{
+		case SCD2_FOLD_OPENED:
+			break;
+		case SCD2_FOLD_CLOSED:
+			counts->rows_deleted++;
+			break;
+		case SCD2_FOLD_CONFIRMED:
+			counts->rows_confirmed++;
+			break;
+		case SCD2_FOLD_OVERWROTE:
+			break;
+		case SCD2_FOLD_SUPERSEDED:
+			counts->rows_skipped++;
+			break;
+		case SCD2_FOLD_IGNORED:
+			counts->rows_unchanged++;
+			break;
+	}
+}
+
+void
+scd2_count_outcomes(Scd2Batch *batch, const Scd2FoldResult *result,
+					const char *kinds)
+{
+	for (int i = 0; i < result->nchanges; i++)
+		if (kinds == NULL || kinds[i] == SCD2_CHAIN_NEW)
+			count_outcome(&batch->counts, result->outcomes[i]);
+}
+
+static void
+emit_folded(void *arg, const Scd2Chain *chain)
+{
+	Scd2Emitter *emitter = arg;
+
+	scd2_count_outcomes(emitter->batch, chain->result, chain->kinds);
+	if (chain->nversions == 0 && chain->result->nversions > 0)
+		emitter->batch->counts.keys_new++;
+	scd2_chain_compare(emitter->comparer, chain);
+}
+
+/*
+ * Fold the emitted keys from the log, or all, and emit what differs from their
+ * versions; see emit.h.
+ */
+void
+scd2_emit_folded(Scd2Emitter *emitter, bool all_keys)
+{
+	Scd2Batch  *batch = emitter->batch;
+	int			flags = SCD2_CHAIN_VERSIONS;
+
+	if (!all_keys && batch->chain_keys.ntuples == 0)
+		return;
+	if (!all_keys)
+		flags |= SCD2_CHAIN_KEYS;
+	if (batch->logged.ntuples > 0)
+		flags |= SCD2_CHAIN_LOGGED;
+	emitter->comparer = scd2_chain_comparer(batch->dim, emit_difference,
+											emitter, batch->cxt);
+	scd2_chain_fold(batch, "fold", flags, 0, emit_folded, emitter);
+}
+
+/*
  * Emit a change for the log, as it was sent.
  */
 void
@@ -438,7 +472,7 @@ scd2_emit_log(Scd2Emitter *emitter, const Datum *row, const bool *row_isnull)
 	int			n = 0;
 
 	batch->has_changes = true;
-	if (!OidIsValid(dim->log) || batch->preview != NULL)
+	if (!OidIsValid(dim->log))
 		return;
 
 	batch->newest_logged = Max(batch->newest_logged,
@@ -459,6 +493,8 @@ scd2_emit_log(Scd2Emitter *emitter, const Datum *row, const bool *row_isnull)
 	COPY(layout->deleted, 1);
 	COPY(layout->attrs, dim->nattrs);
 #undef COPY
+	emitter->values[n] = Int64GetDatum(batch->logged.ntuples + 1);
+	emitter->isnull[n++] = false;
 	Assert(n == batch->logged.desc->natts);
 	scd2_store_put(&batch->logged, emitter->values, emitter->isnull);
 }

@@ -30,6 +30,23 @@ extern Scd2Emitter *scd2_emitter_begin(Scd2Batch *batch);
 extern void scd2_emit_chain(Scd2Emitter *emitter, const Scd2KeyState *state,
 							const Scd2FoldResult *result);
 
+/* Emit a key whose chain is folded from the log, once. */
+extern void scd2_emit_chain_key(Scd2Emitter *emitter, const Datum *keys,
+								const bool *keys_isnull);
+
+/*
+ * At the end: fold those keys, or all of the dimension's and the log's, with
+ * what the batch logs, and emit what differs from their versions (R16, R25).
+ */
+extern void scd2_emit_folded(Scd2Emitter *emitter, bool all_keys);
+
+/*
+ * Count what changes did: all of a fold's, or with "kinds" those that the batch
+ * brought.
+ */
+extern void scd2_count_outcomes(Scd2Batch *batch, const Scd2FoldResult *result,
+								const char *kinds);
+
 /* Emit a change for the log; "row" is a staged row's values. */
 extern void scd2_emit_log(Scd2Emitter *emitter, const Datum *row,
 						  const bool *row_isnull);

@@ -585,8 +585,6 @@ refuse_later_features(const Scd2Options *options, const char *log_position)
 				 errmsg("\"log_position\" needs mode \"log\"")));
 	if (strcmp(options->history, "separate") == 0)
 		not_yet("history \"separate\"");
-	if (options->on_late != NULL && strcmp(options->on_late, "error") != 0)
-		not_yet(psprintf("on_late \"%s\"", options->on_late));
 	if (strcmp(options->on_bad_row, "quarantine") == 0)
 		not_yet("on_bad_row \"quarantine\"");
 	if (strcmp(options->on_drift, "error") != 0)

@@ -315,6 +315,15 @@ scd2_plan_log_fingerprint(const Scd2Dimension *dim, const char *alias)
 	return exprs;
 }
 
+/* Changes of undone runs are none (R27). */
+static void
+append_not_undone(StringInfo buf, const Scd2Dimension *dim, int flags)
+{
+	if (flags & SCD2_RESOLVE_UNDONE)
+		appendStringInfo(buf, "\n              AND %s OPERATOR(pg_catalog.<>) ALL ($2)",
+						 scd2_plan_column_of("l", dim->log_run));
+}
+
 static List *
 version_columns(const Scd2Dimension *dim, const char *alias)
 {
@@ -368,7 +377,9 @@ append_replay(StringInfo buf, const Scd2Dimension *dim, int flags)
 		scd2_plan_key_match(buf, dim, "l", true, "s");
 		appendStringInfoString(buf, "\n              AND ");
 		scd2_append_ident(buf, "l", dim->log_effective_at);
-		appendStringInfoString(buf, EQUALS "s.e\n              AND ");
+		appendStringInfoString(buf, EQUALS "s.e");
+		append_not_undone(buf, dim, flags);
+		appendStringInfoString(buf, "\n              AND ");
 		scd2_plan_row_hash(buf, scd2_plan_log_fingerprint(dim, "l"));
 		appendStringInfoString(buf, EQUALS "s.fp)\n       ELSE false END");
 	}
@@ -416,12 +427,24 @@ is_text_type(Oid typid)
 }
 
 /*
+ * k1, k2, ... to order by: text by bytes, which groups keys as well as any
+ * collation and is faster.
+ */
+void
+scd2_plan_key_order(StringInfo buf, const Scd2Dimension *dim, const char *alias)
+{
+	for (int i = 0; i < dim->nkeys; i++)
+		appendStringInfo(buf, "%s%s.k%d%s", i > 0 ? ", " : "", alias, i + 1,
+						 is_text_type(dim->keys[i].typid) ?
+						 " COLLATE pg_catalog.\"C\"" : "");
+}
+
+/*
  * Where does each staged row's key stand?  Its current version (by tid where
  * the key set found it, else by key), else its newest closed one, and the newest
  * logged E: what is not after that is late (section 1); $1 is the newest one of
- * all keys.  In the order of the
- * fold (R5), text by bytes, which groups keys as well as any collation and is
- * faster.
+ * all keys, $2
+ * are the runs that were undone.  In the order of the fold (R5).
  */
 char *
 scd2_plan_resolve(const Scd2Dimension *dim, int flags)
@@ -517,6 +540,7 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 			/* a row above all that is logged needs no look at the log */
 			appendStringInfoString(&buf, "s.e" AT_MOST "$1 AND ");
 			scd2_plan_key_match(&buf, dim, "l", true, "s");
+			append_not_undone(&buf, dim, flags);
 		}
 		appendStringInfoString(&buf, ") AS n ON true");
 	}
@@ -529,6 +553,7 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 			appendStringInfoString(&buf, "false");
 		else
 			scd2_plan_key_match(&buf, dim, "l", true, "s");
+		append_not_undone(&buf, dim, flags);
 		appendStringInfoString(&buf, " AND NOT ");
 		scd2_append_ident(&buf, "l", dim->log_deleted);
 		appendStringInfoString(&buf, "\n            ORDER BY ");
@@ -539,11 +564,8 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 	}
 
 	appendStringInfoString(&buf, "\n ORDER BY ");
-	for (int i = 0; i < dim->nkeys; i++)
-		appendStringInfo(&buf, "s.k%d%s, ", i + 1,
-						 is_text_type(dim->keys[i].typid) ?
-						 " COLLATE pg_catalog.\"C\"" : "");
-	appendStringInfoString(&buf, "s.e, ");
+	scd2_plan_key_order(&buf, dim, "s");
+	appendStringInfoString(&buf, ", s.e, ");
 	if (dim->keeps_source_time)
 		appendStringInfoString(&buf, "s.source_time, ");
 	for (int i = 0; i < dim->nseq; i++)

@@ -15,6 +15,7 @@
 #define SCD2_RESOLVE_NO_DIM		0x02	/* the dimension has no version yet */
 #define SCD2_RESOLVE_NO_LOG		0x04	/* the log has no change yet */
 #define SCD2_RESOLVE_LOCATED	0x08	/* scd2_located has the current versions */
+#define SCD2_RESOLVE_UNDONE		0x10	/* the log has changes of undone runs */
 
 /*
  * Columns of the resolve statement, from 0: the staged row's, then these.
@@ -72,6 +73,8 @@ extern int	scd2_count_type(const Scd2Dimension *dim, int scd_type);
 extern void scd2_plan_key_match(StringInfo buf, const Scd2Dimension *dim,
 								const char *left, bool log_names,
 								const char *right);
+extern void scd2_plan_key_order(StringInfo buf, const Scd2Dimension *dim,
+								const char *alias);
 extern void scd2_plan_row_hash(StringInfo buf, List *exprs);
 extern char *scd2_plan_column_of(const char *alias, const char *name);
 extern List *scd2_plan_open_columns(const Scd2Dimension *dim);

@@ -132,10 +132,11 @@ scd2_plan_check_overlay(const Scd2Dimension *dim)
 }
 
 /*
- * Inserted versions that are not what they were to be.
+ * Inserted versions that are not what they were to be; "store" has them as they
+ * were, or revised ones.
  */
 char *
-scd2_plan_check_opened(const Scd2Dimension *dim)
+scd2_plan_check_opened(const Scd2Dimension *dim, const char *store)
 {
 	List	   *names = scd2_plan_open_columns(dim);
 	List	   *mine = NIL;
@@ -151,9 +152,9 @@ scd2_plan_check_opened(const Scd2Dimension *dim)
 	}
 
 	initStringInfo(&buf);
-	appendStringInfo(&buf, "SELECT 1\n  FROM scd2_open AS o"
+	appendStringInfo(&buf, "SELECT 1\n  FROM %s AS o"
 					 "\n WHERE NOT EXISTS (\n           SELECT FROM %s AS d"
-					 "\n            WHERE ", dim->sql_name);
+					 "\n            WHERE ", store, dim->sql_name);
 	scd2_append_ident(&buf, "d", dim->sk_name);
 	appendStringInfoString(&buf, EQUALS "o.c1\n              AND ");
 	scd2_plan_row_hash(&buf, mine);

@@ -17,7 +17,8 @@ extern char *scd2_plan_before(const Scd2Dimension *dim);
 /* Each returns a row if anything is not as it was to be. */
 extern char *scd2_plan_check_updated(const Scd2Dimension *dim);
 extern char *scd2_plan_check_overlay(const Scd2Dimension *dim);
-extern char *scd2_plan_check_opened(const Scd2Dimension *dim);
+extern char *scd2_plan_check_opened(const Scd2Dimension *dim,
+									const char *store);
 extern char *scd2_plan_check_logged(const Scd2Dimension *dim);
 
 #endif							/* SCD2_PLAN_VERIFY_H */

@@ -31,6 +31,7 @@
 
 #include "apply.h"
 #include "plan.h"
+#include "plan_chain.h"
 #include "plan_verify.h"
 #include "progress.h"
 #include "spi.h"
@@ -320,16 +321,28 @@ scd2_sql(PG_FUNCTION_ARGS)
 									  SCD2_RESOLVE_BY_TID : 0));
 	SHOW("before", scd2_plan_before(dim));
 	SHOW("close", scd2_plan_close(dim));
+	if (OidIsValid(dim->log))
+	{
+		SHOW("fold", scd2_plan_chain(dim, SCD2_CHAIN_VERSIONS | SCD2_CHAIN_KEYS |
+									 SCD2_CHAIN_LOGGED));
+		SHOW("doom", scd2_plan_doom(dim));
+		SHOW("revise", scd2_plan_revise(dim, "scd2_revise"));
+	}
 	SHOW("open", scd2_plan_open(dim));
 	SHOW("collision", scd2_plan_collision(dim));
 	if (scd2_has_overlay(dim))
 		SHOW("overwrite", scd2_plan_overwrite(dim));
 	if (OidIsValid(dim->log))
+	{
+		SHOW("lock removed", scd2_plan_lock_doomed(dim, list_make1_int(dim->sk_attnum)));
+		SHOW("remove", scd2_plan_remove(dim));
+	}
+	if (OidIsValid(dim->log))
 		SHOW("log", scd2_plan_log(dim));
 	SHOW("check updated", scd2_plan_check_updated(dim));
 	if (scd2_has_overlay(dim))
 		SHOW("check overlay", scd2_plan_check_overlay(dim));
-	SHOW("check opened", scd2_plan_check_opened(dim));
+	SHOW("check opened", scd2_plan_check_opened(dim, "scd2_open"));
 	if (OidIsValid(dim->log))
 		SHOW("check logged", scd2_plan_check_logged(dim));
 #undef SHOW

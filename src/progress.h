@@ -18,7 +18,10 @@ typedef enum Scd2Phase
 	SCD2_PHASE_CLOSE,
 	SCD2_PHASE_OPEN,
 	SCD2_PHASE_OVERWRITE,
-	SCD2_PHASE_LOG
+	SCD2_PHASE_LOG,
+	SCD2_PHASE_FOLD,			/* folding keys from the log */
+	SCD2_PHASE_REVISE,
+	SCD2_PHASE_REMOVE
 } Scd2Phase;
 
 extern void scd2_progress_start(Oid relid);

@@ -9,8 +9,11 @@
 
 #include "sqltext.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_operator.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 /*
  * Quoted schema.name of a relation as it is called now.
@@ -31,6 +34,26 @@ scd2_relation_name(Oid relid)
 				(errcode(ERRCODE_UNDEFINED_SCHEMA),
 				 errmsg("schema of relation \"%s\" does not exist", name)));
 	return quote_qualified_identifier(schema, name);
+}
+
+/*
+ * An operator with its schema: OPERATOR(pg_catalog.=).
+ */
+char *
+scd2_operator_name(Oid operator)
+{
+	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(operator));
+	Form_pg_operator form;
+	char	   *name;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator %u", operator);
+	form = (Form_pg_operator) GETSTRUCT(tuple);
+	name = psprintf("OPERATOR(%s.%s)",
+					quote_identifier(get_namespace_name(form->oprnamespace)),
+					NameStr(form->oprname));
+	ReleaseSysCache(tuple);
+	return name;
 }
 
 /*

@@ -13,6 +13,9 @@
 /* Quoted schema.name of a relation as it is called now; palloc'd.  Error if gone. */
 extern char *scd2_relation_name(Oid relid);
 
+/* An operator with its schema, as an expression takes it; palloc'd. */
+extern char *scd2_operator_name(Oid operator);
+
 /* Append a quoted identifier, with "prefix." before it unless prefix is NULL. */
 extern void scd2_append_ident(StringInfo buf, const char *prefix, const char *ident);
 

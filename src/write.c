@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * write.c
- *	  Writing what a batch came to: close, open, overwrite, log.
+ *	  Writing what a batch came to: close, revise, open, overwrite, remove, log.
  *
  * By SPI, so that triggers, constraints and everything else a user has put on
  * the table are honoured.  What comes out is counted, and looked over where
@@ -27,84 +27,13 @@
 #include "utils/relcache.h"
 #include "utils/timestamp.h"
 
+#include "meddle.h"
 #include "plan.h"
+#include "plan_chain.h"
 #include "plan_verify.h"
 #include "progress.h"
+#include "remove.h"
 #include "spi.h"
-
-/*
- * What may keep an event (CMD_INSERT, CMD_UPDATE) on a table from writing what
- * it is told to: enabled row triggers that run before it, and rules.  A
- * sentence that names them, or NULL if there are none.
- */
-static char *
-find_meddlers(Oid relid, CmdType event)
-{
-	Relation	rel = table_open(relid, NoLock);
-	int16		type = event == CMD_INSERT ? TRIGGER_TYPE_INSERT : TRIGGER_TYPE_UPDATE;
-	bool		has_rules = rel->rd_rules != NULL;
-	StringInfoData names;
-
-	initStringInfo(&names);
-	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
-	{
-		const Trigger *trigger = &rel->trigdesc->triggers[i];
-
-		if (!TRIGGER_FOR_ROW(trigger->tgtype) ||
-			!TRIGGER_FOR_BEFORE(trigger->tgtype) ||
-			(trigger->tgtype & type) == 0 ||
-			trigger->tgenabled == TRIGGER_DISABLED)
-			continue;
-		appendStringInfo(&names, "%s\"%s\"",
-						 names.len > 0 ? ", " : "Triggers that run before: ",
-						 trigger->tgname);
-	}
-	if (names.len > 0)
-		appendStringInfoChar(&names, '.');
-	table_close(rel, NoLock);
-
-	if (has_rules)
-	{
-		Oid			types[] = {OIDOID, CHAROID};
-		Datum		values[] = {ObjectIdGetDatum(relid),
-			CharGetDatum(event == CMD_INSERT ? '3' : '2')};
-		char	   *rules;
-
-		scd2_spi_read("rules",
-					  "SELECT pg_catalog.string_agg(pg_catalog.format('\"%s\"', r.rulename), ', ')\n"
-					  "  FROM pg_catalog.pg_rewrite AS r\n"
-					  " WHERE r.ev_class OPERATOR(pg_catalog.=) $1\n"
-					  "   AND r.ev_type OPERATOR(pg_catalog.=) $2\n"
-					  "   AND r.ev_enabled OPERATOR(pg_catalog.<>) 'D'",
-					  2, types, values, NULL);
-		rules = scd2_spi_text(0, 1, CurrentMemoryContext);
-		if (rules != NULL)
-			appendStringInfo(&names, "%sRules: %s.", names.len > 0 ? " " : "", rules);
-	}
-	return names.len > 0 ? names.data : NULL;
-}
-
-/*
- * Rows were not written as they should.
- */
-static void
-raise_not_written(const Scd2Dimension *dim, const char *what, const char *meddlers)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-			 errmsg("%s of dimension \"%s\" were not written as they should be",
-					what, dim->label),
-			 meddlers != NULL ? errdetail_internal("%s", meddlers) :
-			 errdetail("A write by a trigger, or by another session, came in between."),
-			 errhint("Nothing was written. scd2 needs to write its columns unchanged: drop the trigger or rule, or let it leave them alone.")));
-}
-
-static void
-register_store(const Scd2Store *store)
-{
-	scd2_spi_register(store->name, store->desc, store->store,
-					  (double) store->ntuples);
-}
 
 /*
  * Close versions, the first copy of each changed row (R15).
@@ -117,14 +46,14 @@ write_closes(Scd2Batch *batch)
 	uint64		written;
 
 	scd2_progress_phase(SCD2_PHASE_CLOSE, batch->closes.ntuples);
-	register_store(&batch->closes);
+	scd2_store_register(&batch->closes);
 	guc_level = scd2_spi_tid_join_begin();
 	written = scd2_spi_run("close", scd2_plan_close(dim), 0, NULL, NULL, NULL);
 	scd2_spi_tid_join_end(guc_level);
 	if (written != batch->closes.ntuples)
-		raise_not_written(dim, "closed versions",
-						  find_meddlers(dim->relid, CMD_UPDATE));
-	scd2_spi_unregister(batch->closes.name);
+		scd2_raise_not_written(dim, "closed versions",
+						  scd2_find_meddlers(dim->relid, CMD_UPDATE));
+	scd2_store_unregister(&batch->closes);
 }
 
 /*
@@ -211,7 +140,7 @@ write_opens(Scd2Batch *batch)
 	ErrorData  *error;
 
 	scd2_progress_phase(SCD2_PHASE_OPEN, batch->opens.ntuples);
-	register_store(&batch->opens);
+	scd2_store_register(&batch->opens);
 
 	error = scd2_spi_try(call_open, &call);
 	if (error != NULL)
@@ -222,9 +151,9 @@ write_opens(Scd2Batch *batch)
 	}
 
 	if (call.written != batch->opens.ntuples)
-		raise_not_written(dim, "new versions",
-						  find_meddlers(dim->relid, CMD_INSERT));
-	scd2_spi_unregister(batch->opens.name);
+		scd2_raise_not_written(dim, "new versions",
+						  scd2_find_meddlers(dim->relid, CMD_INSERT));
+	scd2_store_unregister(&batch->opens);
 }
 
 /*
@@ -234,11 +163,32 @@ static void
 write_overwrites(Scd2Batch *batch)
 {
 	scd2_progress_phase(SCD2_PHASE_OVERWRITE, batch->overwrites.ntuples);
-	register_store(&batch->overwrites);
-	batch->counts.rows_overwritten =
+	scd2_store_register(&batch->overwrites);
+	batch->counts.rows_overwritten +=
 		scd2_spi_run("overwrite", scd2_plan_overwrite(batch->dim),
 					 0, NULL, NULL, NULL);
-	scd2_spi_unregister(batch->overwrites.name);
+	scd2_store_unregister(&batch->overwrites);
+}
+
+/*
+ * Revise versions of keys that were folded from the log.
+ */
+static void
+write_revises(Scd2Batch *batch, Scd2Store *store)
+{
+	int			guc_level;
+	uint64		written;
+
+	scd2_progress_phase(SCD2_PHASE_REVISE, store->ntuples);
+	scd2_store_register(store);
+	guc_level = scd2_spi_tid_join_begin();
+	written = scd2_spi_run("revise", scd2_plan_revise(batch->dim, store->name),
+						   0, NULL, NULL, NULL);
+	scd2_spi_tid_join_end(guc_level);
+	if (written != store->ntuples)
+		scd2_raise_not_written(batch->dim, "revised versions",
+							   scd2_find_meddlers(batch->dim->relid, CMD_UPDATE));
+	scd2_store_unregister(store);
 }
 
 /*
@@ -254,16 +204,16 @@ write_log(Scd2Batch *batch)
 	char	   *meddlers;
 
 	scd2_progress_phase(SCD2_PHASE_LOG, batch->logged.ntuples);
-	register_store(&batch->logged);
+	scd2_store_register(&batch->logged);
 	written = scd2_spi_run("log", scd2_plan_log(batch->dim), 2, types, values,
 						   NULL);
-	meddlers = find_meddlers(batch->dim->log, CMD_INSERT);
+	meddlers = scd2_find_meddlers(batch->dim->log, CMD_INSERT);
 	if (written != batch->logged.ntuples ||
 		(meddlers != NULL &&
 		 scd2_spi_run("check logged", scd2_plan_check_logged(batch->dim),
 					  1, types, values, NULL) > 0))
-		raise_not_written(batch->dim, "logged changes", meddlers);
-	scd2_spi_unregister(batch->logged.name);
+		scd2_raise_not_written(batch->dim, "logged changes", meddlers);
+	scd2_store_unregister(&batch->logged);
 }
 
 /*
@@ -273,7 +223,9 @@ bool
 scd2_writes_anything(const Scd2Batch *batch)
 {
 	return batch->closes.ntuples > 0 || batch->opens.ntuples > 0 ||
-		batch->overwrites.ntuples > 0 || batch->logged.ntuples > 0;
+		batch->overwrites.ntuples > 0 || batch->logged.ntuples > 0 ||
+		batch->revises.ntuples > 0 || batch->grows.ntuples > 0 ||
+		batch->removes.ntuples > 0;
 }
 
 /*
@@ -292,12 +244,12 @@ take_before(Scd2Batch *batch, Scd2Store *before)
 	scd2_store_begin(batch, before, "scd2_before", desc);
 	SetTuplestoreDestReceiverParams(dest, before->store, batch->cxt, true, NULL,
 									NULL);
-	register_store(&batch->closes);
-	register_store(&batch->overwrites);
+	scd2_store_register(&batch->closes);
+	scd2_store_register(&batch->overwrites);
 	before->ntuples = scd2_spi_stream("before", scd2_plan_before(dim), 0, NULL,
 									  NULL, NULL, false, dest);
-	scd2_spi_unregister(batch->closes.name);
-	scd2_spi_unregister(batch->overwrites.name);
+	scd2_store_unregister(&batch->closes);
+	scd2_store_unregister(&batch->overwrites);
 	dest->rDestroy(dest);
 }
 
@@ -311,73 +263,99 @@ verify_updates(Scd2Batch *batch, Scd2Store *before, const char *meddlers)
 	Scd2Dimension *dim = batch->dim;
 	bool		wrong;
 
-	register_store(&batch->closes);
-	register_store(&batch->overwrites);
-	register_store(before);
+	scd2_store_register(&batch->closes);
+	scd2_store_register(&batch->overwrites);
+	scd2_store_register(before);
 	wrong = scd2_spi_run("check updated", scd2_plan_check_updated(dim),
 						 0, NULL, NULL, NULL) > 0 ||
 		(batch->has_overlay &&
 		 scd2_spi_run("check overlay", scd2_plan_check_overlay(dim),
 					  0, NULL, NULL, NULL) > 0);
 	if (wrong)
-		raise_not_written(dim, "updated versions", meddlers);
-	scd2_spi_unregister(batch->closes.name);
-	scd2_spi_unregister(batch->overwrites.name);
-	scd2_spi_unregister(before->name);
+		scd2_raise_not_written(dim, "updated versions", meddlers);
+	scd2_store_unregister(&batch->closes);
+	scd2_store_unregister(&batch->overwrites);
+	scd2_store_unregister(before);
 }
 
 static void
-verify_opens(Scd2Batch *batch, const char *meddlers)
+verify_rows(Scd2Batch *batch, const Scd2Store *store, const char *what,
+			const char *meddlers)
 {
-	register_store(&batch->opens);
-	if (scd2_spi_run("check opened", scd2_plan_check_opened(batch->dim),
+	if (store->ntuples == 0)
+		return;
+	scd2_store_register(store);
+	if (scd2_spi_run("check opened",
+					 scd2_plan_check_opened(batch->dim, store->name),
 					 0, NULL, NULL, NULL) > 0)
-		raise_not_written(batch->dim, "new versions", meddlers);
-	scd2_spi_unregister(batch->opens.name);
+		scd2_raise_not_written(batch->dim, what, meddlers);
+	scd2_store_unregister(store);
 }
 
 /*
- * Write the batch: close before open, so that neither readers nor a unique
- * index ever see a key with two current versions (R15).
+ * Write the batch.  Close before open, so that neither readers nor a unique
+ * index ever see a key with two current versions (R15).  Of keys that were folded
+ * from the log first what shrinks, then what comes, then what grows, and last, when
+ * nothing refers to it any more, what goes (R30).
  */
 void
 scd2_write(Scd2Batch *batch)
 {
+	Oid			relid = batch->dim->relid;
 	bool		updates = batch->closes.ntuples > 0 || batch->overwrites.ntuples > 0;
 	char	   *on_update = NULL;
 	char	   *on_insert = NULL;
+	char	   *meddlers;
 	Scd2Store	before = {0};
 
-	if (updates || batch->opens.ntuples > 0)
+	if (updates || batch->opens.ntuples > 0 || batch->revises.ntuples > 0 ||
+		batch->grows.ntuples > 0)
 	{
-		on_update = find_meddlers(batch->dim->relid, CMD_UPDATE);
-		on_insert = find_meddlers(batch->dim->relid, CMD_INSERT);
+		on_update = scd2_find_meddlers(relid, CMD_UPDATE);
+		on_insert = scd2_find_meddlers(relid, CMD_INSERT);
 	}
+	meddlers = on_insert != NULL ? on_insert : on_update;
 
 	/* a trigger on either event may touch rows of the other */
-	if (updates && (on_update != NULL || on_insert != NULL))
+	if (updates && meddlers != NULL)
 		take_before(batch, &before);
 
 	if (batch->closes.ntuples > 0)
 		write_closes(batch);
+	if (batch->removes.ntuples > 0)
+		scd2_doom_versions(batch);
+	if (batch->revises.ntuples > 0)
+		write_revises(batch, &batch->revises);
 	if (batch->opens.ntuples > 0)
 		write_opens(batch);
 	/* an overwrite could put right what a trigger changed: look now, too */
-	if (batch->opens.ntuples > 0 && on_insert != NULL)
-		verify_opens(batch, on_insert);
+	if (on_insert != NULL)
+		verify_rows(batch, &batch->opens, "new versions", on_insert);
+	if (batch->grows.ntuples > 0)
+		write_revises(batch, &batch->grows);
 	if (batch->overwrites.ntuples > 0)
 		write_overwrites(batch);
+	if (batch->removes.ntuples > 0)
+		scd2_remove_versions(batch);
 	if (batch->logged.ntuples > 0)
 		write_log(batch);
 
 	if (before.store != NULL)
 		verify_updates(batch, &before, on_update != NULL ? on_update : on_insert);
-	if (batch->opens.ntuples > 0 && (on_update != NULL || on_insert != NULL))
-		verify_opens(batch, on_insert != NULL ? on_insert : on_update);
+	if (meddlers != NULL)
+	{
+		verify_rows(batch, &batch->opens, "new versions", meddlers);
+		verify_rows(batch, &batch->revises, "revised versions", meddlers);
+		verify_rows(batch, &batch->grows, "revised versions", meddlers);
+	}
 
 	scd2_store_end(&before);
 	scd2_store_end(&batch->closes);
 	scd2_store_end(&batch->opens);
 	scd2_store_end(&batch->overwrites);
 	scd2_store_end(&batch->logged);
+	scd2_store_end(&batch->chain_keys);
+	scd2_store_end(&batch->revises);
+	scd2_store_end(&batch->grows);
+	scd2_store_end(&batch->removes);
 }

@@ -1,0 +1,396 @@
+/*-------------------------------------------------------------------------
+ *
+ * chain.c
+ *	  Keys folded from the log, beside the versions that they have.
+ *
+ * One statement returns a key's versions and then its changes in the order of
+ * the fold, so that one sort and one pass serve late changes, rebuild, undo and
+ * check alike (R10).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "chain.h"
+
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "progress.h"
+#include "spi.h"
+
+typedef struct ChainState
+{
+	DestReceiver pub;
+	Scd2Batch  *batch;
+	int			flags;
+	Scd2ChainLayout layout;
+	Scd2VersionRow *row;		/* the layout of stored versions */
+	Scd2CanonType **key_canon;
+	Scd2Fold   *fold;
+	Scd2ChainCallback callback;
+	void	   *arg;
+	ErrorContextCallback *context;	/* of errors that are a key's fault */
+
+	MemoryContext key_cxt;		/* of the key at hand */
+	MemoryContext row_cxt;
+	TupleDesc	desc;
+	bool		in_key;
+	Datum	   *keys;
+	bool	   *keys_isnull;
+	Scd2Chain	chain;
+	int			maxversions;
+	char	   *kinds;
+	int64		nkinds;
+	int64		maxkinds;
+	bool	   *lacks;			/* natts, scratch */
+} ChainState;
+
+static void
+finish_key(ChainState *state)
+{
+	MemoryContext oldcxt;
+	ErrorContextCallback *context = error_context_stack;
+
+	if (!state->in_key)
+		return;
+
+	/* it is no fault of the statement's that happens to be running */
+	error_context_stack = state->context;
+	oldcxt = MemoryContextSwitchTo(state->key_cxt);
+	state->chain.keys = state->keys;
+	state->chain.keys_isnull = state->keys_isnull;
+	state->chain.kinds = state->kinds;
+	state->chain.result = scd2_fold_finish(state->fold);
+	state->callback(state->arg, &state->chain);
+	MemoryContextSwitchTo(oldcxt);
+	MemoryContextReset(state->key_cxt);
+	error_context_stack = context;
+
+	state->in_key = false;
+	state->chain.nversions = 0;
+	state->chain.versions = NULL;
+	state->maxversions = 0;
+	state->kinds = NULL;
+	state->nkinds = 0;
+	state->maxkinds = 0;
+}
+
+static void
+begin_key(ChainState *state, TupleTableSlot *slot)
+{
+	MemoryContext oldcxt = MemoryContextSwitchTo(state->key_cxt);
+	const Scd2Dimension *dim = state->batch->dim;
+
+	state->in_key = true;
+	for (int i = 0; i < dim->nkeys; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(state->desc, state->layout.keys + i);
+
+		state->keys[i] = datumCopy(slot->tts_values[state->layout.keys + i],
+								   att->attbyval, att->attlen);
+	}
+	scd2_fold_start(state->fold, NULL);
+	MemoryContextSwitchTo(oldcxt);
+}
+
+static bool
+same_key(const ChainState *state, const TupleTableSlot *slot)
+{
+	for (int i = 0; i < state->batch->dim->nkeys; i++)
+		if (!scd2_canon_same(state->key_canon[i], state->keys[i], false,
+							 slot->tts_values[state->layout.keys + i], false))
+			return false;
+	return true;
+}
+
+/*
+ * A version: keep it as a row of the dimension.
+ */
+static void
+add_version(ChainState *state, TupleTableSlot *slot)
+{
+	const Scd2Dimension *dim = state->batch->dim;
+	const Scd2ChainLayout *from = &state->layout;
+	const Scd2VersionRow *to = state->row;
+	MemoryContext oldcxt = MemoryContextSwitchTo(state->key_cxt);
+	Scd2Chain  *chain = &state->chain;
+	Scd2StoredVersion *stored;
+	Datum	   *values;
+	bool	   *isnull;
+	HeapTuple	tuple;
+
+	if (chain->nversions == state->maxversions)
+	{
+		state->maxversions = Max(8, state->maxversions * 2);
+		chain->versions = chain->versions == NULL ?
+			palloc(state->maxversions * sizeof(Scd2StoredVersion)) :
+			repalloc_huge(chain->versions,
+						  (Size) state->maxversions * sizeof(Scd2StoredVersion));
+	}
+	stored = &chain->versions[chain->nversions++];
+
+	values = palloc(from->ncols * sizeof(Datum));
+	isnull = palloc(from->ncols * sizeof(bool));
+	tuple = ExecCopySlotHeapTuple(slot);
+	heap_deform_tuple(tuple, state->desc, values, isnull);
+
+	stored->values = palloc(to->ncols * sizeof(Datum));
+	stored->isnull = palloc(to->ncols * sizeof(bool));
+	stored->tid = *(ItemPointer) DatumGetPointer(values[from->tid]);
+	stored->valid_from = scd2_period_to_time(dim, values[from->e]);
+
+#define MOVE(source, target, count) \
+	(memcpy(stored->values + (target), values + (source), (count) * sizeof(Datum)), \
+	 memcpy(stored->isnull + (target), isnull + (source), (count) * sizeof(bool)))
+
+	MOVE(from->sk, 0, 1);
+	MOVE(from->keys, to->keys, dim->nkeys);
+	MOVE(from->attrs, to->attrs, dim->nattrs);
+	MOVE(from->extras, to->extras,
+		 (to->row_hash >= 0 ? to->row_hash : to->valid_from) - to->extras);
+	if (to->row_hash >= 0)
+		MOVE(from->row_hash, to->row_hash, 1);
+	MOVE(from->e, to->valid_from, 1);
+	MOVE(from->valid_to, to->valid_to, 1);
+	MOVE(from->is_current, to->is_current, 1);
+	if (to->is_deleted >= 0)
+		MOVE(from->deleted, to->is_deleted, 1);
+#undef MOVE
+	MemoryContextSwitchTo(oldcxt);
+}
+
+/*
+ * Which columns does the change lack (R8)?  NULL: none.
+ */
+static bool *
+find_lacks(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
+{
+	const Scd2Dimension *dim = state->batch->dim;
+	bool		any = false;
+	ArrayType  *array;
+	int32	   *ids;
+	int			nids;
+
+	if (kind == SCD2_CHAIN_NEW)
+		return state->batch->lacks;
+
+	if (slot->tts_isnull[state->layout.lacks])
+		return NULL;
+	array = DatumGetArrayTypeP(slot->tts_values[state->layout.lacks]);
+	ids = (int32 *) ARR_DATA_PTR(array);
+	nids = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		state->lacks[i] = false;
+		for (int j = 0; j < nids && !state->lacks[i]; j++)
+			state->lacks[i] = ids[j] == dim->attrs[i].id;
+		any |= state->lacks[i];
+	}
+	return any ? state->lacks : NULL;
+}
+
+static void
+add_change(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
+{
+	const Scd2ChainLayout *layout = &state->layout;
+	MemoryContext oldcxt;
+	Scd2FoldChange change = {0};
+
+	if (state->nkinds == state->maxkinds)
+	{
+		oldcxt = MemoryContextSwitchTo(state->key_cxt);
+		state->maxkinds = Max(16, state->maxkinds * 2);
+		state->kinds = state->kinds == NULL ? palloc(state->maxkinds) :
+			repalloc_huge(state->kinds, state->maxkinds);
+		MemoryContextSwitchTo(oldcxt);
+	}
+	state->kinds[state->nkinds++] = (char) kind;
+
+	oldcxt = MemoryContextSwitchTo(state->row_cxt);
+	change.effective_at = scd2_period_to_time(state->batch->dim,
+											  slot->tts_values[layout->e]);
+	change.deleted = DatumGetBool(slot->tts_values[layout->deleted]);
+	change.values = slot->tts_values + layout->attrs;
+	change.isnull = slot->tts_isnull + layout->attrs;
+	if (!change.deleted)
+		change.lacks = find_lacks(state, kind, slot);
+	scd2_fold_change(state->fold, &change);
+	MemoryContextSwitchTo(oldcxt);
+	MemoryContextReset(state->row_cxt);
+}
+
+static void
+chain_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
+{
+	ChainState *state = (ChainState *) self;
+
+	Assert(typeinfo->natts == state->layout.ncols);
+	state->desc = typeinfo;
+}
+
+static bool
+chain_receive(TupleTableSlot *slot, DestReceiver *self)
+{
+	ChainState *state = (ChainState *) self;
+	Scd2ChainKind kind;
+
+	CHECK_FOR_INTERRUPTS();
+	slot_getallattrs(slot);
+	if (state->in_key && !same_key(state, slot))
+		finish_key(state);
+	if (!state->in_key)
+		begin_key(state, slot);
+
+	kind = (Scd2ChainKind) DatumGetInt32(slot->tts_values[state->layout.kind]);
+	if (kind == SCD2_CHAIN_VERSION)
+		add_version(state, slot);
+	else
+		add_change(state, kind, slot);
+	scd2_progress_done_add(1);
+	return true;
+}
+
+/*
+ * Fold keys from the log; see chain.h.
+ */
+void
+scd2_chain_fold(Scd2Batch *batch, const char *step, int flags,
+				TimestampTz known_at, Scd2ChainCallback callback, void *arg)
+{
+	MemoryContext oldcxt = MemoryContextSwitchTo(batch->cxt);
+	const Scd2Dimension *dim = batch->dim;
+	ChainState *state = palloc0(sizeof(ChainState));
+	Oid			types[] = {INT8ARRAYOID, TIMESTAMPTZOID};
+	Datum		values[] = {batch->undone, TimestampTzGetDatum(known_at)};
+	bool		nulls[] = {batch->undone == (Datum) 0, false};
+
+	if (batch->undone != (Datum) 0)
+		flags |= SCD2_CHAIN_UNDONE;
+	state->batch = batch;
+	state->flags = flags;
+	state->callback = callback;
+	state->arg = arg;
+	state->context = error_context_stack;
+	scd2_plan_chain_layout(dim, flags, &state->layout);
+	state->row = scd2_version_row_create(dim, batch->cxt);
+	state->key_canon = palloc(dim->nkeys * sizeof(Scd2CanonType *));
+	for (int i = 0; i < dim->nkeys; i++)
+		state->key_canon[i] = scd2_canon_type(dim->keys[i].typid, batch->cxt);
+	state->keys = palloc0(dim->nkeys * sizeof(Datum));
+	state->keys_isnull = palloc0(dim->nkeys * sizeof(bool));
+	state->lacks = palloc0((dim->nattrs + 1) * sizeof(bool));
+	state->fold = scd2_fold_create(&batch->shape, batch->cxt);
+	state->key_cxt = AllocSetContextCreate(batch->cxt, "scd2 chain",
+										   ALLOCSET_DEFAULT_SIZES);
+	state->row_cxt = AllocSetContextCreate(batch->cxt, "scd2 change",
+										   ALLOCSET_DEFAULT_SIZES);
+	scd2_spi_receiver(&state->pub, chain_startup, chain_receive);
+
+	scd2_progress_phase(SCD2_PHASE_FOLD, 0);
+	if (flags & SCD2_CHAIN_KEYS)
+		scd2_store_register(&batch->chain_keys);
+	if (flags & SCD2_CHAIN_LOGGED)
+		scd2_store_register(&batch->logged);
+	scd2_spi_stream(step, scd2_plan_chain(dim, flags), lengthof(types), types,
+					values, nulls, true, (DestReceiver *) state);
+	finish_key(state);
+	if (flags & SCD2_CHAIN_LOGGED)
+		scd2_store_unregister(&batch->logged);
+	if (flags & SCD2_CHAIN_KEYS)
+		scd2_store_unregister(&batch->chain_keys);
+
+	MemoryContextSwitchTo(oldcxt);
+}
+
+/* ----------------------------------------------------------------
+ * Comparing
+ * ----------------------------------------------------------------
+ */
+
+struct Scd2ChainComparer
+{
+	Scd2VersionRow *row;
+	Scd2CanonType **canon;		/* of each column of the row */
+	Scd2DifferenceCallback callback;
+	void	   *arg;
+};
+
+/*
+ * Prepare for comparing; see chain.h.
+ */
+Scd2ChainComparer *
+scd2_chain_comparer(const Scd2Dimension *dim, Scd2DifferenceCallback callback,
+					void *arg, MemoryContext cxt)
+{
+	MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
+	Scd2ChainComparer *comparer = palloc(sizeof(Scd2ChainComparer));
+	TupleDesc	desc;
+
+	comparer->row = scd2_version_row_create(dim, cxt);
+	comparer->callback = callback;
+	comparer->arg = arg;
+	comparer->canon = palloc(comparer->row->ncols * sizeof(Scd2CanonType *));
+	desc = scd2_version_row_desc(comparer->row, 0);
+	for (int i = 0; i < desc->natts; i++)
+		comparer->canon[i] = scd2_canon_type(TupleDescAttr(desc, i)->atttypid, cxt);
+	MemoryContextSwitchTo(oldcxt);
+	return comparer;
+}
+
+bool
+scd2_chain_same_column(const Scd2ChainComparer *comparer, int col,
+					   const Scd2StoredVersion *stored, const Scd2VersionRow *row)
+{
+	return scd2_canon_same(comparer->canon[col],
+						   stored->values[col], stored->isnull[col],
+						   row->values[col], row->isnull[col]);
+}
+
+/*
+ * Compare a key's versions with its fold; see chain.h.
+ */
+void
+scd2_chain_compare(Scd2ChainComparer *comparer, const Scd2Chain *chain)
+{
+	const Scd2FoldResult *result = chain->result;
+	Scd2VersionRow *row = comparer->row;
+	int			i = 0;
+	int			j = 0;
+
+	while (i < chain->nversions || j < result->nversions)
+	{
+		const Scd2StoredVersion *stored = i < chain->nversions ?
+			&chain->versions[i] : NULL;
+		const Scd2FoldVersion *version = j < result->nversions ?
+			&result->versions[j] : NULL;
+		bool		differs = false;
+
+		CHECK_FOR_INTERRUPTS();
+		if (version == NULL ||
+			(stored != NULL && stored->valid_from < version->valid_from))
+		{
+			comparer->callback(comparer->arg, chain, stored, NULL);
+			i++;
+			continue;
+		}
+
+		scd2_version_row_fill(row, chain->keys, chain->keys_isnull, version, result);
+		j++;
+		if (stored == NULL || stored->valid_from > version->valid_from)
+		{
+			comparer->callback(comparer->arg, chain, NULL, row);
+			continue;
+		}
+		i++;
+		for (int col = 0; col < row->ncols && !differs; col++)
+			differs = !scd2_chain_same_column(comparer, col, stored, row);
+		if (differs)
+			comparer->callback(comparer->arg, chain, stored, row);
+	}
+}

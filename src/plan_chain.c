@@ -1,0 +1,376 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan_chain.c
+ *	  The SQL that folds keys from the log and writes what then differs; as
+ *	  plan.c otherwise.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "plan_chain.h"
+
+#include "catalog/pg_type.h"
+#include "sqltext.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#define EQUALS		" OPERATOR(pg_catalog.=) "
+#define AT_MOST		" OPERATOR(pg_catalog.<=) "
+
+/*
+ * Lay out the columns of the chain statement.
+ */
+void
+scd2_plan_chain_layout(const Scd2Dimension *dim, int flags,
+					   Scd2ChainLayout *layout)
+{
+	int			n = 0;
+
+	layout->kind = n++;
+	layout->keys = n;
+	n += dim->nkeys;
+	layout->e = n++;
+	layout->deleted = n++;
+	layout->lacks = n++;
+	layout->run = n++;
+	layout->attrs = n;
+	n += dim->nattrs;
+	if (flags & SCD2_CHAIN_VERSIONS)
+	{
+		layout->tid = n++;
+		layout->sk = n++;
+		layout->extras = n;
+		n += scd2_count_type(dim, 3) + scd2_count_type(dim, 6);
+		layout->row_hash = dim->row_hash != NULL ? n++ : -1;
+		layout->valid_to = n++;
+		layout->is_current = n++;
+	}
+	layout->ncols = n;
+}
+
+/* ", NULL::type AS name" */
+static void
+append_null(StringInfo buf, Oid typid, const char *name)
+{
+	appendStringInfo(buf, ", NULL::%s AS %s", format_type_be_qualified(typid), name);
+}
+
+/*
+ * A column of the log, as the dimension's type: somebody may have widened only
+ * the dimension's.
+ */
+static void
+append_logged(StringInfo buf, const Scd2Dimension *dim, const char *name,
+			  Oid wanted, const char *as)
+{
+	Oid			typid = get_atttype(dim->log, get_attnum(dim->log, name));
+
+	appendStringInfo(buf, ", %s", scd2_plan_column_of("l", name));
+	if (typid != wanted)
+		appendStringInfo(buf, "::%s", format_type_be_qualified(wanted));
+	appendStringInfo(buf, " AS %s", as);
+}
+
+static void
+append_keys_join(StringInfo buf, const Scd2Dimension *dim, int flags,
+				 const char *relation, const char *alias, bool log_names)
+{
+	if (flags & SCD2_CHAIN_KEYS)
+	{
+		appendStringInfo(buf, "\n          FROM scd2_chain_keys AS k\n          JOIN %s AS %s ON ",
+						 relation, alias);
+		scd2_plan_key_match(buf, dim, alias, log_names, "k");
+	}
+	else
+		appendStringInfo(buf, "\n          FROM %s AS %s", relation, alias);
+}
+
+static void
+append_versions(StringInfo buf, const Scd2Dimension *dim, int flags)
+{
+	int			extra = 0;
+
+	appendStringInfo(buf, "SELECT %d AS kind", SCD2_CHAIN_VERSION);
+	for (int i = 0; i < dim->nkeys; i++)
+		appendStringInfo(buf, ", %s AS k%d",
+						 scd2_plan_column_of("d", dim->keys[i].name), i + 1);
+	appendStringInfo(buf, ", %s AS e", scd2_plan_column_of("d", dim->valid_from));
+	if (dim->keeps_source_time)
+		append_null(buf, dim->effective_type, "source_time");
+	for (int i = 0; i < dim->nseq; i++)
+		append_null(buf, dim->seq[i].typid, psprintf("s%d", i + 1));
+	append_null(buf, INT8OID, "id");
+	append_null(buf, INT8OID, "ord");
+	appendStringInfo(buf, ", %s AS deleted", dim->is_deleted != NULL ?
+					 scd2_plan_column_of("d", dim->is_deleted) : "false");
+	append_null(buf, INT4ARRAYOID, "lacks");
+	append_null(buf, INT8OID, "run");
+	for (int i = 0; i < dim->nattrs; i++)
+		appendStringInfo(buf, ", %s AS a%d",
+						 scd2_plan_column_of("d", dim->attrs[i].name), i + 1);
+	appendStringInfo(buf, ", d.ctid AS tid, %s AS sk",
+					 scd2_plan_column_of("d", dim->sk_name));
+	for (int i = 0; i < dim->nattrs; i++)
+		if (dim->attrs[i].extra_name != NULL)
+			appendStringInfo(buf, ", %s AS x%d",
+							 scd2_plan_column_of("d", dim->attrs[i].extra_name), ++extra);
+	if (dim->row_hash != NULL)
+		appendStringInfo(buf, ", %s AS hash",
+						 scd2_plan_column_of("d", dim->row_hash));
+	appendStringInfo(buf, ", %s AS valid_to, %s AS is_current",
+					 scd2_plan_column_of("d", dim->valid_to),
+					 scd2_plan_column_of("d", dim->is_current));
+	append_keys_join(buf, dim, flags, dim->sql_name, "d", false);
+	if (!(flags & SCD2_CHAIN_KEYS))
+		appendStringInfo(buf, "\n         WHERE %s IS NOT NULL",
+						 scd2_plan_column_of("d", dim->keys[0].name));
+}
+
+/* The columns that only versions have. */
+static void
+append_no_version(StringInfo buf, const Scd2Dimension *dim)
+{
+	int			extra = 0;
+
+	append_null(buf, TIDOID, "tid");
+	append_null(buf, dim->sk_is_uuid ? UUIDOID : INT8OID, "sk");
+	for (int i = 0; i < dim->nattrs; i++)
+		if (dim->attrs[i].extra_name != NULL)
+			append_null(buf, dim->attrs[i].typid, psprintf("x%d", ++extra));
+	if (dim->row_hash != NULL)
+		append_null(buf, BYTEAOID, "hash");
+	append_null(buf, dim->period_type, "valid_to");
+	append_null(buf, BOOLOID, "is_current");
+}
+
+static void
+append_log(StringInfo buf, const Scd2Dimension *dim, int flags)
+{
+	const char *where = "WHERE";
+
+	appendStringInfo(buf, "SELECT %d AS kind", SCD2_CHAIN_CHANGE);
+	for (int i = 0; i < dim->nkeys; i++)
+		append_logged(buf, dim, dim->keys[i].log_name, dim->keys[i].typid,
+					  psprintf("k%d", i + 1));
+	append_logged(buf, dim, dim->log_effective_at, dim->period_type, "e");
+	if (dim->keeps_source_time)
+		append_logged(buf, dim, dim->log_source_time, dim->effective_type,
+					  "source_time");
+	for (int i = 0; i < dim->nseq; i++)
+		append_logged(buf, dim, dim->seq[i].log_name, dim->seq[i].typid,
+					  psprintf("s%d", i + 1));
+	append_logged(buf, dim, dim->log_id, INT8OID, "id");
+	append_null(buf, INT8OID, "ord");
+	append_logged(buf, dim, dim->log_deleted, BOOLOID, "deleted");
+	append_logged(buf, dim, dim->log_lacks, INT4ARRAYOID, "lacks");
+	append_logged(buf, dim, dim->log_run, INT8OID, "run");
+	for (int i = 0; i < dim->nattrs; i++)
+		append_logged(buf, dim, dim->attrs[i].log_name, dim->attrs[i].typid,
+					  psprintf("a%d", i + 1));
+	if (flags & SCD2_CHAIN_VERSIONS)
+		append_no_version(buf, dim);
+	append_keys_join(buf, dim, flags, dim->log_sql_name, "l", true);
+	if (flags & SCD2_CHAIN_UNDONE)
+	{
+		appendStringInfo(buf, "\n         %s %s OPERATOR(pg_catalog.<>) ALL ($1)",
+						 where, scd2_plan_column_of("l", dim->log_run));
+		where = "AND";
+	}
+	if (flags & SCD2_CHAIN_KNOWN_AT)
+		appendStringInfo(buf, "\n         %s %s" AT_MOST "$2", where,
+						 scd2_plan_column_of("l", dim->log_recorded_at));
+}
+
+static void
+append_new(StringInfo buf, const Scd2Dimension *dim, int flags)
+{
+	appendStringInfo(buf, "SELECT %d AS kind", SCD2_CHAIN_NEW);
+	for (int i = 1; i <= dim->nkeys; i++)
+		appendStringInfo(buf, ", g.k%d AS k%d", i, i);
+	appendStringInfoString(buf, ", g.e AS e");
+	if (dim->keeps_source_time)
+		appendStringInfoString(buf, ", g.source_time AS source_time");
+	for (int i = 1; i <= dim->nseq; i++)
+		appendStringInfo(buf, ", g.s%d AS s%d", i, i);
+	append_null(buf, INT8OID, "id");
+	appendStringInfoString(buf, ", g.ord AS ord, g.deleted AS deleted");
+	append_null(buf, INT4ARRAYOID, "lacks");
+	append_null(buf, INT8OID, "run");
+	for (int i = 1; i <= dim->nattrs; i++)
+		appendStringInfo(buf, ", g.a%d AS a%d", i, i);
+	if (flags & SCD2_CHAIN_VERSIONS)
+		append_no_version(buf, dim);
+	appendStringInfoString(buf, "\n          FROM scd2_logged AS g");
+	if (flags & SCD2_CHAIN_KEYS)
+	{
+		appendStringInfoString(buf, "\n         WHERE EXISTS (SELECT FROM scd2_chain_keys AS k WHERE ");
+		for (int i = 1; i <= dim->nkeys; i++)
+			appendStringInfo(buf, "%sk.k%d" EQUALS "g.k%d", i > 1 ? " AND " : "", i, i);
+		appendStringInfoChar(buf, ')');
+	}
+}
+
+/*
+ * All that is known of the keys, in the order of the fold (R5): their versions,
+ * then their changes.  Changes that are not logged yet arrived last.  Where E is
+ * the batch's time, the last load of an instant stands, and the sequence counts
+ * within one batch, whose changes are logged in its order.
+ */
+char *
+scd2_plan_chain(const Scd2Dimension *dim, int flags)
+{
+	StringInfoData buf;
+	int			extra = scd2_count_type(dim, 3) + scd2_count_type(dim, 6);
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "SELECT c.kind");
+	for (int i = 1; i <= dim->nkeys; i++)
+		appendStringInfo(&buf, ", c.k%d", i);
+	appendStringInfoString(&buf, ", c.e, c.deleted, c.lacks, c.run");
+	for (int i = 1; i <= dim->nattrs; i++)
+		appendStringInfo(&buf, ", c.a%d", i);
+	if (flags & SCD2_CHAIN_VERSIONS)
+	{
+		appendStringInfoString(&buf, ", c.tid, c.sk");
+		for (int i = 1; i <= extra; i++)
+			appendStringInfo(&buf, ", c.x%d", i);
+		appendStringInfo(&buf, "%s, c.valid_to, c.is_current",
+						 dim->row_hash != NULL ? ", c.hash" : "");
+	}
+	appendStringInfoString(&buf, "\n  FROM (");
+	if (flags & SCD2_CHAIN_VERSIONS)
+	{
+		append_versions(&buf, dim, flags);
+		appendStringInfoString(&buf, "\n        UNION ALL\n        ");
+	}
+	append_log(&buf, dim, flags);
+	if (flags & SCD2_CHAIN_LOGGED)
+	{
+		appendStringInfoString(&buf, "\n        UNION ALL\n        ");
+		append_new(&buf, dim, flags);
+	}
+	appendStringInfoString(&buf, ") AS c\n ORDER BY ");
+	scd2_plan_key_order(&buf, dim, "c");
+	if (flags & SCD2_CHAIN_VERSIONS)
+		appendStringInfo(&buf, ", c.kind OPERATOR(pg_catalog.>) %d", SCD2_CHAIN_VERSION);
+	appendStringInfoString(&buf, ", c.e");
+	if (dim->keeps_source_time)
+		appendStringInfoString(&buf, ", c.source_time");
+	if (dim->effective_at != NULL)
+		for (int i = 1; i <= dim->nseq; i++)
+			appendStringInfo(&buf, ", c.s%d", i);
+	appendStringInfoString(&buf, ", c.id, c.ord");
+	return buf.data;
+}
+
+/*
+ * Revise versions in place: all but the key and valid_from, by which a version is
+ * the same one.  "store" has the columns of scd2_open, and tid.
+ */
+char *
+scd2_plan_revise(const Scd2Dimension *dim, const char *store)
+{
+	List	   *names = scd2_plan_open_columns(dim);
+	StringInfoData buf;
+	ListCell   *lc;
+	bool		first = true;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "UPDATE %s AS d\n   SET ", dim->sql_name);
+	foreach(lc, names)
+	{
+		const char *name = lfirst(lc);
+		int			n = foreach_current_index(lc);
+
+		if ((n >= 1 && n <= dim->nkeys) || strcmp(name, dim->valid_from) == 0)
+			continue;
+		appendStringInfo(&buf, "%s%s = r.c%d", first ? "" : ",\n       ",
+						 quote_identifier(name), n + 1);
+		first = false;
+	}
+	appendStringInfo(&buf, "\n  FROM %s AS r\n WHERE d.ctid" EQUALS "r.tid", store);
+	return buf.data;
+}
+
+/*
+ * Versions that will be removed lose their time at once, so that neither readers
+ * within the transaction nor a constraint find them beside those that come.
+ */
+char *
+scd2_plan_doom(const Scd2Dimension *dim)
+{
+	return psprintf("UPDATE %s AS d\n   SET %s = %s,\n       %s = false"
+					"\n  FROM scd2_remove AS r\n WHERE d.ctid" EQUALS "r.tid",
+					dim->sql_name, quote_identifier(dim->valid_to),
+					scd2_plan_column_of("d", dim->valid_from),
+					quote_identifier(dim->is_current));
+}
+
+/*
+ * Lock them, so that no key that refers to them can come any more.  The columns,
+ * by number, are those that keys refer to.
+ */
+char *
+scd2_plan_lock_doomed(const Scd2Dimension *dim, List *attnums)
+{
+	StringInfoData buf;
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "SELECT ");
+	foreach(lc, attnums)
+		appendStringInfo(&buf, "%s%s AS c%d", foreach_current_index(lc) > 0 ? ", " : "",
+						 scd2_plan_column_of("d", get_attname(dim->relid, lfirst_int(lc), false)),
+						 lfirst_int(lc));
+	appendStringInfo(&buf, "\n  FROM scd2_remove AS r\n  JOIN %s AS d ON %s" EQUALS "r.c1"
+					 "\n   FOR UPDATE OF d",
+					 dim->sql_name, scd2_plan_column_of("d", dim->sk_name));
+	return buf.data;
+}
+
+/*
+ * And remove them, when nothing refers to them.
+ */
+char *
+scd2_plan_remove(const Scd2Dimension *dim)
+{
+	return psprintf("DELETE FROM %s AS d\n USING scd2_remove AS r\n WHERE %s" EQUALS "r.c1",
+					dim->sql_name, scd2_plan_column_of("d", dim->sk_name));
+}
+
+static char *
+distinct_keys(const Scd2Dimension *dim, const char *relation, const char *alias,
+			  bool log_names)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "SELECT DISTINCT ");
+	for (int i = 0; i < dim->nkeys; i++)
+		appendStringInfo(&buf, "%s%s AS k%d", i > 0 ? ", " : "",
+						 log_names ? scd2_plan_column_of(alias, dim->keys[i].log_name) :
+						 psprintf("%s.k%d", alias, i + 1), i + 1);
+	appendStringInfo(&buf, "\n  FROM %s AS %s", relation, alias);
+	return buf.data;
+}
+
+/*
+ * The keys of a run, $1.
+ */
+char *
+scd2_plan_run_keys(const Scd2Dimension *dim)
+{
+	return psprintf("%s\n WHERE %s" EQUALS "$1",
+					distinct_keys(dim, dim->log_sql_name, "l", true),
+					scd2_plan_column_of("l", dim->log_run));
+}
+
+/*
+ * The keys that a caller names, each once.
+ */
+char *
+scd2_plan_given_keys(const Scd2Dimension *dim)
+{
+	return distinct_keys(dim, "scd2_given", "g", false);
+}

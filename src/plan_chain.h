@@ -1,0 +1,60 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan_chain.h
+ *	  The SQL that folds keys from the log and writes what then differs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SCD2_PLAN_CHAIN_H
+#define SCD2_PLAN_CHAIN_H
+
+#include "plan.h"
+
+/* What goes into the chain statement. */
+#define SCD2_CHAIN_VERSIONS		0x01	/* the keys' versions, before their changes */
+#define SCD2_CHAIN_LOGGED		0x02	/* changes in the store scd2_logged, too */
+#define SCD2_CHAIN_KEYS			0x04	/* only keys in the store scd2_chain_keys */
+#define SCD2_CHAIN_UNDONE		0x08	/* not the changes of the runs $1 */
+#define SCD2_CHAIN_KNOWN_AT		0x10	/* none recorded later than $2 */
+
+/* What a row of the chain statement is. */
+typedef enum Scd2ChainKind
+{
+	SCD2_CHAIN_VERSION,			/* a version */
+	SCD2_CHAIN_CHANGE,			/* a change in the log */
+	SCD2_CHAIN_NEW				/* a change that the batch will log */
+} Scd2ChainKind;
+
+/* Columns of the chain statement, from 0. */
+typedef struct Scd2ChainLayout
+{
+	int			kind;			/* Scd2ChainKind, integer */
+	int			keys;			/* first of nkeys */
+	int			e;				/* a version's valid_from */
+	int			deleted;		/* a version's is_deleted */
+	int			lacks;			/* ids of columns */
+	int			run;
+	int			attrs;			/* first of nattrs */
+	int			tid;			/* from here on only with versions */
+	int			sk;
+	int			extras;			/* previous_* and current_*, in order */
+	int			row_hash;		/* -1: none */
+	int			valid_to;
+	int			is_current;
+	int			ncols;
+} Scd2ChainLayout;
+
+extern void scd2_plan_chain_layout(const Scd2Dimension *dim, int flags,
+								   Scd2ChainLayout *layout);
+extern char *scd2_plan_chain(const Scd2Dimension *dim, int flags);
+
+extern char *scd2_plan_revise(const Scd2Dimension *dim, const char *store);
+extern char *scd2_plan_doom(const Scd2Dimension *dim);
+extern char *scd2_plan_lock_doomed(const Scd2Dimension *dim, List *attnums);
+extern char *scd2_plan_remove(const Scd2Dimension *dim);
+
+/* The keys of a run, $1; and those given by a user, each once. */
+extern char *scd2_plan_run_keys(const Scd2Dimension *dim);
+extern char *scd2_plan_given_keys(const Scd2Dimension *dim);
+
+#endif							/* SCD2_PLAN_CHAIN_H */
