@@ -813,7 +813,7 @@ scd2_classify(Scd2Batch *batch)
 	}
 	scd2_store_end(&batch->staged);
 	scd2_store_end(&batch->located);
-	scd2_emit_folded(state->emitter, false);
+	scd2_emit_folded(state->emitter, false, true);
 
 	MemoryContextSwitchTo(oldcxt);
 }

@@ -24,6 +24,7 @@ struct Scd2Emitter
 	Scd2Batch  *batch;
 	Scd2VersionRow *row;
 	Scd2ChainComparer *comparer;
+	bool		log_is_whole;	/* has it changes of every version? */
 	int			noverlay;		/* columns that every version shows alike */
 	Datum	   *values;			/* scratch, wide enough for any store */
 	bool	   *isnull;
@@ -428,11 +429,36 @@ scd2_count_outcomes(Scd2Batch *batch, const Scd2FoldResult *result,
 			count_outcome(&batch->counts, result->outcomes[i]);
 }
 
+/*
+ * A key that has versions has changes; where somebody cleared the log, folding
+ * from it would lose the key's history.
+ */
+static void
+check_logged(const Scd2Emitter *emitter, const Scd2Chain *chain)
+{
+	const Scd2Dimension *dim = emitter->batch->dim;
+
+	if (chain->nversions == 0)
+		return;
+	for (int i = 0; i < chain->result->nchanges; i++)
+		if (chain->kinds[i] == SCD2_CHAIN_CHANGE)
+			return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("change log of dimension \"%s\" has lost the changes of a key",
+					dim->label),
+			 errdetail("Key %s has versions, and no change that made them.",
+					   scd2_key_text(dim, chain->keys, chain->keys_isnull)),
+			 errhint("Nothing was written. A late change can only be placed among the changes before and after it: restore the rows of the log.")));
+}
+
 static void
 emit_folded(void *arg, const Scd2Chain *chain)
 {
 	Scd2Emitter *emitter = arg;
 
+	if (emitter->log_is_whole)
+		check_logged(emitter, chain);
 	scd2_count_outcomes(emitter->batch, chain->result, chain->kinds);
 	if (chain->nversions == 0 && chain->result->nversions > 0)
 		emitter->batch->counts.keys_new++;
@@ -444,10 +470,12 @@ emit_folded(void *arg, const Scd2Chain *chain)
  * versions; see emit.h.
  */
 void
-scd2_emit_folded(Scd2Emitter *emitter, bool all_keys)
+scd2_emit_folded(Scd2Emitter *emitter, bool all_keys, bool log_is_whole)
 {
 	Scd2Batch  *batch = emitter->batch;
 	int			flags = SCD2_CHAIN_VERSIONS;
+
+	emitter->log_is_whole = log_is_whole;
 
 	if (!all_keys && batch->chain_keys.ntuples == 0)
 		return;

@@ -37,8 +37,11 @@ extern void scd2_emit_chain_key(Scd2Emitter *emitter, const Datum *keys,
 /*
  * At the end: fold those keys, or all of the dimension's and the log's, with
  * what the batch logs, and emit what differs from their versions (R16, R25).
+ * Where the log is to be whole, a key with versions and without changes is an
+ * error, data_corrupted.
  */
-extern void scd2_emit_folded(Scd2Emitter *emitter, bool all_keys);
+extern void scd2_emit_folded(Scd2Emitter *emitter, bool all_keys,
+							 bool log_is_whole);
 
 /*
  * Count what changes did: all of a fold's, or with "kinds" those that the batch

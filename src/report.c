@@ -46,6 +46,8 @@ scd2_report_notice(const Scd2Dimension *dim, int64 run_id, const char *action,
 	append_count(&buf, counts->rows_confirmed, "confirmation", "confirmations");
 	append_count(&buf, counts->rows_replayed, "replay", "replays");
 	append_count(&buf, counts->rows_late, "row late", "rows late");
+	append_count(&buf, counts->keys_rebuilt, "key folded from the log",
+				 "keys folded from the log");
 	append_count(&buf, counts->rows_skipped, "row skipped", "rows skipped");
 	append_count(&buf, counts->rows_rejected, "row rejected", "rows rejected");
 	if (!wrote)

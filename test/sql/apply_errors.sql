@@ -333,7 +333,9 @@ ROLLBACK;
 UPDATE w SET at = '2024-03-01';
 BEGIN;
 UPDATE dim_w SET is_current = false WHERE id = 1;
-CALL fails('dim_w', $$CALL scd2.apply('ae.dim_w')$$);
+-- the key is folded from the log, which heals it
+CALL scd2.apply('dim_w');
+SELECT id, valid_from, valid_to, is_current FROM dim_w WHERE id IS NOT NULL ORDER BY 1, 2;
 ROLLBACK;
 CALL scd2.apply('dim_w');
 SELECT * FROM scd2.check('dim_w');

@@ -28,8 +28,6 @@ is 'a wrong value is shown' '< \(1,B,,"2026-01-01' "$output"
 is 'the error is shown' 'division by zero' "$output"
 output=$(test/golden/run "$cases/right" 2>&1)
 is 'a case alone' '^1 passed, 0 failed$' "$output"
-output=$(test/golden/run --late <(echo 'right 2') "$cases/right" 2>&1) && status=0 || status=$?
-is 'a batch that should be late and is not' 'was not refused' "$output"
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
