@@ -25,6 +25,7 @@ OBJS = \
 	src/fold.o \
 	src/follow.o \
 	src/hash.o \
+	src/keyarg.o \
 	src/keyform.o \
 	src/keyset.o \
 	src/meddle.o \
@@ -38,11 +39,13 @@ OBJS = \
 	src/preview.o \
 	src/progress.o \
 	src/read.o \
+	src/rebuild.o \
 	src/registry.o \
 	src/remove.o \
 	src/report.o \
 	src/rights.o \
 	src/run.o \
+	src/runs.o \
 	src/scan.o \
 	src/scd2.o \
 	src/shape.o \

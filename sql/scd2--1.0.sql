@@ -558,6 +558,30 @@ GRANT SELECT ON scd2.progress TO PUBLIC;
 
 
 -- ---------------------------------------------------------------------------
+-- rebuild, repair, undo (SPEC section 6): rebuild.c, undo.c
+-- ---------------------------------------------------------------------------
+
+-- With the caller's rights, who needs SELECT on the log.
+CREATE FUNCTION scd2.rebuild(
+    dim anyelement,
+    keys text[] DEFAULT NULL,
+    known_at timestamptz DEFAULT NULL)
+RETURNS SETOF anyelement
+LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 1000
+AS 'MODULE_PATHNAME', 'scd2_rebuild';
+COMMENT ON FUNCTION scd2.rebuild(anyelement, text[], timestamptz) IS
+    'the dimension as its log says, now or as it was known at a time; writes nothing';
+
+CREATE PROCEDURE scd2.rebuild_apply(
+    dimension regclass,
+    keys text[] DEFAULT NULL)
+LANGUAGE C
+AS 'MODULE_PATHNAME', 'scd2_rebuild_apply';
+COMMENT ON PROCEDURE scd2.rebuild_apply(regclass, text[]) IS
+    'makes a dimension equal to what its log says, writing only what differs';
+
+
+-- ---------------------------------------------------------------------------
 -- checking (SPEC section 9): check.c
 -- ---------------------------------------------------------------------------
 

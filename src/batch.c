@@ -87,6 +87,19 @@ scd2_desc_column(TupleDesc desc, int attno, const char *name,
 }
 
 /*
+ * Describe the key columns k1, k2, ...; see batch.h.
+ */
+int
+scd2_describe_keys(const Scd2Dimension *dim, TupleDesc desc, int attno)
+{
+	for (int i = 0; i < dim->nkeys; i++)
+		scd2_desc_column(desc, attno++, psprintf("k%d", i + 1),
+						 dim->keys[i].typid, dim->keys[i].typmod,
+						 dim->keys[i].collation);
+	return attno;
+}
+
+/*
  * A value for messages.
  */
 char *

@@ -123,6 +123,13 @@ extern void scd2_store_unregister(const Scd2Store *store);
 extern void scd2_desc_column(TupleDesc desc, int attno, const char *name,
 							 Oid typid, int32 typmod, Oid collation);
 
+/*
+ * Fill in the key's columns k1, k2, ... from attribute number "attno" on; returns
+ * the number after them.
+ */
+extern int	scd2_describe_keys(const Scd2Dimension *dim, TupleDesc desc,
+							   int attno);
+
 /* A value's text, for messages. */
 extern char *scd2_value_text(Datum value, Oid type);
 

@@ -38,19 +38,6 @@ count_overlay(const Scd2Dimension *dim)
 }
 
 /*
- * Add descriptors of the key columns, from attribute number "attno" on.
- */
-static int
-describe_keys(const Scd2Dimension *dim, TupleDesc desc, int attno)
-{
-	for (int i = 0; i < dim->nkeys; i++)
-		scd2_desc_column(desc, attno++, psprintf("k%d", i + 1),
-						 dim->keys[i].typid, dim->keys[i].typmod,
-						 dim->keys[i].collation);
-	return attno;
-}
-
-/*
  * Add descriptors of the overlay's columns o1, o2, ...: in the order of
  * overlay_columns in plan.c.
  */
@@ -115,7 +102,7 @@ scd2_emitter_begin(Scd2Batch *batch)
 	scd2_desc_column(desc, 1, "tid", TIDOID, -1, InvalidOid);
 	scd2_desc_column(desc, 2, "valid_from", dim->period_type, -1, InvalidOid);
 	scd2_desc_column(desc, 3, "valid_to", dim->period_type, -1, InvalidOid);
-	n = describe_keys(dim, desc, 4);
+	n = scd2_describe_keys(dim, desc, 4);
 	describe_overlay(dim, desc, n);
 	scd2_store_begin(batch, &batch->closes, "scd2_close", desc);
 
@@ -123,7 +110,7 @@ scd2_emitter_begin(Scd2Batch *batch)
 					 scd2_version_row_desc(emitter->row, 0));
 
 	desc = CreateTemplateTupleDesc(dim->nkeys + emitter->noverlay);
-	n = describe_keys(dim, desc, 1);
+	n = scd2_describe_keys(dim, desc, 1);
 	describe_overlay(dim, desc, n);
 	scd2_store_begin(batch, &batch->overwrites, "scd2_overwrite", desc);
 
@@ -134,7 +121,7 @@ scd2_emitter_begin(Scd2Batch *batch)
 	scd2_store_begin(batch, &batch->removes, "scd2_remove", desc);
 
 	desc = CreateTemplateTupleDesc(dim->nkeys);
-	describe_keys(dim, desc, 1);
+	scd2_describe_keys(dim, desc, 1);
 	scd2_store_begin(batch, &batch->chain_keys, "scd2_chain_keys", desc);
 
 	if (OidIsValid(dim->log))
@@ -142,7 +129,7 @@ scd2_emitter_begin(Scd2Batch *batch)
 		desc = CreateTemplateTupleDesc(dim->nkeys + 1 +
 									   (dim->keeps_source_time ? 1 : 0) +
 									   dim->nseq + 2 + dim->nattrs);
-		n = describe_keys(dim, desc, 1);
+		n = scd2_describe_keys(dim, desc, 1);
 		scd2_desc_column(desc, n++, "e", dim->period_type, -1, InvalidOid);
 		if (dim->keeps_source_time)
 			scd2_desc_column(desc, n++, "source_time", dim->effective_type, -1,
@@ -362,6 +349,7 @@ emit_difference(void *arg, const Scd2Chain *chain,
 	else if (row == NULL)
 	{
 		action = "remove";
+		batch->counts.versions_removed++;
 		put_with_tid(&batch->removes, layout, stored->values, stored->isnull, stored);
 	}
 	else

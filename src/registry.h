@@ -226,6 +226,7 @@ typedef struct Scd2RunCounts
 	int64		rows_rejected;
 	int64		keys_rebuilt;
 	int64		facts_rekeyed;
+	int64		versions_removed;	/* said, but not kept */
 } Scd2RunCounts;
 
 /*

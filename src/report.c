@@ -39,6 +39,8 @@ scd2_report_notice(const Scd2Dimension *dim, int64 run_id, const char *action,
 	append_count(&buf, counts->keys_new, "new key", "new keys");
 	append_count(&buf, counts->versions_opened, "version opened", "versions opened");
 	append_count(&buf, counts->versions_closed, "version closed", "versions closed");
+	append_count(&buf, counts->versions_removed, "version removed",
+				 "versions removed");
 	append_count(&buf, counts->rows_deleted, "key deleted", "keys deleted");
 	append_count(&buf, counts->rows_overwritten, "version overwritten",
 				 "versions overwritten");

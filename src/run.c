@@ -28,6 +28,7 @@
 #include "plan.h"
 #include "progress.h"
 #include "report.h"
+#include "runs.h"
 #include "spi.h"
 #include "sqltext.h"
 
@@ -134,6 +135,8 @@ scd2_batch_begin(Scd2Dimension *dim)
 	describe_shape(batch);
 	batch->has_overlay = scd2_has_overlay(dim);
 	scd2_plan_layout(dim, &batch->layout, NULL);
+	if (OidIsValid(dim->log))
+		batch->undone = scd2_runs_undone(dim, DT_NOEND);
 
 	MemoryContextSwitchTo(oldcxt);
 	return batch;

@@ -1,0 +1,150 @@
+/*-------------------------------------------------------------------------
+ *
+ * runs.c
+ *	  What earlier runs of a dimension were, and which of them were undone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "runs.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "spi.h"
+
+/*
+ * Undone runs; see runs.h.
+ */
+Datum
+scd2_runs_undone(const Scd2Dimension *dim, TimestampTz known_at)
+{
+	static SPIPlanPtr plan = NULL;
+	const Oid	types[] = {INT4OID, TIMESTAMPTZOID};
+	Datum		values[] = {Int32GetDatum(dim->id), TimestampTzGetDatum(known_at)};
+	MemoryContext cxt = CurrentMemoryContext;
+	Datum		result = (Datum) 0;
+	Datum		found;
+	bool		isnull;
+	Scd2Rights	save;
+
+	scd2_registry_enter(&save);
+	scd2_spi_begin();
+	(void) scd2_spi_cached("undone runs", &plan,
+						   "SELECT pg_catalog.array_agg(r.id ORDER BY r.id)"
+						   " FROM scd2.registry_run r"
+						   " JOIN scd2.registry_run u ON u.id = r.undone_by"
+						   " WHERE r.dimension_id = $1 AND u.recorded_at <= $2",
+						   2, types, values, NULL, true);
+	found = scd2_spi_value(0, 1, &isnull);
+	if (!isnull)
+	{
+		MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
+
+		result = datumCopy(found, false, -1);
+		MemoryContextSwitchTo(oldcxt);
+	}
+	scd2_spi_end();
+	scd2_rights_leave(&save);
+	return result;
+}
+
+/*
+ * The next snapshot; see runs.h.
+ */
+bool
+scd2_runs_next_snapshot(const Scd2Dimension *dim, TimestampTz after,
+						const char *scope, TimestampTz *batch_time)
+{
+	static SPIPlanPtr plan = NULL;
+	const Oid	types[] = {INT4OID, TIMESTAMPTZOID, TEXTOID};
+	Datum		values[] = {Int32GetDatum(dim->id), TimestampTzGetDatum(after),
+		scope == NULL ? (Datum) 0 : CStringGetTextDatum(scope)};
+	bool		nulls[] = {false, false, scope == NULL};
+	bool		isnull;
+	Scd2Rights	save;
+
+	scd2_registry_enter(&save);
+	scd2_spi_begin();
+	(void) scd2_spi_cached("next snapshot", &plan,
+						   "SELECT min(r.batch_time) FROM scd2.registry_run r"
+						   " WHERE r.dimension_id = $1 AND r.action = 'apply'"
+						   " AND r.undone_by IS NULL AND r.batch_time > $2"
+						   " AND (r.scope IS NULL OR r.scope = $3)",
+						   3, types, values, nulls, true);
+	*batch_time = DatumGetTimestampTz(scd2_spi_value(0, 1, &isnull));
+	scd2_spi_end();
+	scd2_rights_leave(&save);
+	return !isnull;
+}
+
+/*
+ * A run; see runs.h.
+ */
+bool
+scd2_runs_find(const Scd2Dimension *dim, int64 run_id, Scd2PastRun *run)
+{
+	static SPIPlanPtr plan = NULL;
+	const Oid	types[] = {INT4OID, INT8OID};
+	Datum		values[] = {Int32GetDatum(dim->id), Int64GetDatum(run_id)};
+	MemoryContext cxt = CurrentMemoryContext;
+	bool		found;
+	bool		isnull;
+	Scd2Rights	save;
+
+	scd2_registry_enter(&save);
+	scd2_spi_begin();
+	found = scd2_spi_cached("find run", &plan,
+							"SELECT r.action, r.undone_by IS NOT NULL, r.batch_time, r.scope,"
+							" NOT EXISTS (SELECT FROM scd2.registry_run l"
+							" WHERE l.dimension_id = r.dimension_id AND l.id > r.id"
+							" AND l.action IN ('apply', 'retry') AND l.undone_by IS NULL)"
+							" FROM scd2.registry_run r WHERE r.dimension_id = $1 AND r.id = $2",
+							2, types, values, NULL, true) > 0;
+	if (found)
+	{
+		run->action = scd2_spi_text(0, 1, cxt);
+		run->is_undone = DatumGetBool(scd2_spi_value(0, 2, &isnull));
+		run->batch_time = DatumGetTimestampTz(scd2_spi_value(0, 3, &isnull));
+		run->has_batch_time = !isnull;
+		run->scope = scd2_spi_text(0, 4, cxt);
+		run->is_last = DatumGetBool(scd2_spi_value(0, 5, &isnull));
+	}
+	scd2_spi_end();
+	scd2_rights_leave(&save);
+	return found;
+}
+
+/*
+ * Mark a run undone; see runs.h.
+ */
+void
+scd2_runs_mark_undone(const Scd2Dimension *dim, int64 run_id, int64 undone_by)
+{
+	static SPIPlanPtr mark_plan = NULL;
+	static SPIPlanPtr lock_plan = NULL;
+	const Oid	types[] = {INT4OID, INT8OID, INT8OID};
+	Datum		values[] = {Int32GetDatum(dim->id), Int64GetDatum(run_id),
+	Int64GetDatum(undone_by)};
+	Scd2Rights	save;
+
+	scd2_registry_enter(&save);
+	scd2_spi_begin();
+	(void) scd2_spi_cached("mark undone", &mark_plan,
+						   "UPDATE scd2.registry_run SET undone_by = $3"
+						   " WHERE dimension_id = $1 AND id = $2",
+						   3, types, values, NULL, false);
+	(void) scd2_spi_cached("mark undone", &lock_plan,
+						   "UPDATE scd2.registry_lock SET last_batch_time ="
+						   " (SELECT max(r.batch_time) FROM scd2.registry_run r"
+						   " WHERE r.dimension_id = $1 AND r.undone_by IS NULL)"
+						   " WHERE dimension_id = $1",
+						   1, types, values, NULL, false);
+	scd2_spi_end();
+	scd2_rights_leave(&save);
+}

@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * runs.h
+ *	  What earlier runs of a dimension were, and which of them were undone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SCD2_RUNS_H
+#define SCD2_RUNS_H
+
+#include "registry.h"
+
+/*
+ * The runs that were undone, by undos recorded not later than known_at
+ * (DT_NOEND: all), as a bigint[]; 0 if there are none.  In the current memory
+ * context.
+ */
+extern Datum scd2_runs_undone(const Scd2Dimension *dim, TimestampTz known_at);
+
+/*
+ * The batch_time of the first snapshot after "after", not undone, of the same
+ * scope or of all (R20).  False if there is none.
+ */
+extern bool scd2_runs_next_snapshot(const Scd2Dimension *dim, TimestampTz after,
+									const char *scope, TimestampTz *batch_time);
+
+/* A run, as undo needs to know it. */
+typedef struct Scd2PastRun
+{
+	char	   *action;
+	bool		is_undone;
+	bool		is_last;		/* no later one brought changes */
+	bool		has_batch_time;
+	TimestampTz batch_time;
+	char	   *scope;			/* or NULL */
+} Scd2PastRun;
+
+/* False if the dimension has no such run. */
+extern bool scd2_runs_find(const Scd2Dimension *dim, int64 run_id,
+						   Scd2PastRun *run);
+
+/*
+ * Mark a run undone by another, and forget its batch_time.  As the registry's
+ * owner; within the run lock.
+ */
+extern void scd2_runs_mark_undone(const Scd2Dimension *dim, int64 run_id,
+								  int64 undone_by);
+
+#endif							/* SCD2_RUNS_H */
