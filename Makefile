@@ -52,6 +52,7 @@ OBJS = \
 	src/spi.o \
 	src/sqltext.o \
 	src/stage.o \
+	src/states.o \
 	src/versionrow.o \
 	src/write.o
 
