@@ -15,6 +15,7 @@ OBJS = \
 	src/check.o \
 	src/check_plan.o \
 	src/classify.o \
+	src/classify_rows.o \
 	src/condition.o \
 	src/convert.o \
 	src/define.o \
@@ -28,6 +29,7 @@ OBJS = \
 	src/keyarg.o \
 	src/keyform.o \
 	src/keyset.o \
+	src/late.o \
 	src/meddle.o \
 	src/names.o \
 	src/options.o \
@@ -35,6 +37,7 @@ OBJS = \
 	src/period.o \
 	src/plan.o \
 	src/plan_chain.o \
+	src/plan_late.o \
 	src/plan_verify.o \
 	src/preview.o \
 	src/progress.o \
