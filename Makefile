@@ -13,6 +13,7 @@ OBJS = \
 	src/canonical_text.o \
 	src/chain.o \
 	src/check.o \
+	src/check_log.o \
 	src/check_plan.o \
 	src/classify.o \
 	src/classify_rows.o \
@@ -56,6 +57,7 @@ OBJS = \
 	src/sqltext.o \
 	src/stage.o \
 	src/states.o \
+	src/undo.o \
 	src/versionrow.o \
 	src/write.o
 

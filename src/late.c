@@ -153,7 +153,8 @@ scd2_stage_late(Scd2Batch *batch)
 	state->isnull = palloc0(batch->layout.ncols * sizeof(bool));
 	batch->is_late = true;
 	batch->has_next = dim->mode == SCD2_MODE_SNAPSHOT &&
-		scd2_runs_next_snapshot(dim, batch->batch_time, batch->scope, &batch->next);
+		scd2_runs_next_snapshot(dim, batch->batch_time, 0, batch->scope,
+								&batch->next);
 
 	scd2_store_begin(batch, &batch->staged, "scd2_staged",
 					 scd2_staged_desc(dim, &batch->layout, 0));

@@ -120,7 +120,9 @@ add_change(void *arg, const Scd2ChainChange *change)
 	if (order > 0)
 		return;
 	scd2_fold_change(state->next_fold, &change->fold);
-	if (order == 0 && change->run != state->not_by)
+	/* at the very time of that run, later loads alone told of the key again */
+	if (order == 0 && change->run != state->not_by &&
+		(state->next > state->at || change->run > state->not_by))
 		state->next_logged = true;
 	if (compare_time(dim, change, state->at, state->at_e) <= 0)
 		scd2_fold_change(state->at_fold, &change->fold);
