@@ -406,13 +406,36 @@ scd2_derived_view(const Scd2Options *options, const List *shape,
 }
 
 /*
+ * (SELECT d.customer_sk, ... FROM gold.dim_customer d
+ * UNION ALL
+ * SELECT d.customer_sk, ... FROM gold.dim_customer_history d)
+ *
+ * Conditions stand outside: with one inside, the planner could not look a key up
+ * by the indexes of both for each row of another table.
+ */
+static void
+append_from(StringInfo buf, const Scd2Options *options, const List *shape,
+			Oid history)
+{
+	if (!OidIsValid(history))
+	{
+		appendStringInfoString(buf, options->label);
+		return;
+	}
+	appendStringInfoString(buf, "(SELECT ");
+	append_select_list(buf, shape);
+	appendStringInfo(buf, " FROM %s d\nUNION ALL\nSELECT ", options->label);
+	append_select_list(buf, shape);
+	appendStringInfo(buf, " FROM %s d)", scd2_relation_name(history));
+}
+
+/*
  * CREATE VIEW gold.dim_customer_versions AS
  * SELECT d.customer_sk, ...
- *   FROM gold.dim_customer d
+ *   FROM (SELECT d.customer_sk, ... FROM gold.dim_customer d
+ *         UNION ALL
+ *         SELECT d.customer_sk, ... FROM gold.dim_customer_history d) d
  *  WHERE d.customer_id IS NOT NULL
- * UNION ALL
- * SELECT d.customer_sk, ...
- *   FROM gold.dim_customer_history d
  */
 void
 scd2_derived_versions(const Scd2Options *options, const List *shape,
@@ -424,40 +447,16 @@ scd2_derived_versions(const Scd2Options *options, const List *shape,
 	initStringInfo(&buf);
 	appendStringInfo(&buf, "CREATE VIEW %s AS\nSELECT ", label);
 	append_select_list(&buf, shape);
-	appendStringInfo(&buf, "\n  FROM %s d\n WHERE d.%s IS NOT NULL\nUNION ALL\nSELECT ",
-					 options->label, quote_identifier(column_of(shape, "key")->name));
-	append_select_list(&buf, shape);
-	appendStringInfo(&buf, "\n  FROM %s d", scd2_relation_name(history));
+	appendStringInfoString(&buf, "\n  FROM ");
+	append_from(&buf, options, shape, history);
+	appendStringInfo(&buf, " d\n WHERE d.%s IS NOT NULL",
+					 quote_identifier(column_of(shape, "key")->name));
 	(void) scd2_spi_run("create view", buf.data, 0, NULL, NULL, NULL);
 
 	resetStringInfo(&buf);
 	appendStringInfo(&buf, "COMMENT ON VIEW %s IS %s", label,
 					 quote_literal_cstr(psprintf("current and closed versions of dimension %s", options->label)));
 	(void) scd2_spi_run("comment", buf.data, 0, NULL, NULL, NULL);
-}
-
-/*
- * SELECT d.customer_sk, ...
- *   FROM gold.dim_customer d
- *  WHERE d.valid_from <= $1 AND d.valid_to > $1 AND d.customer_id IS NOT NULL
- */
-static void
-append_as_of(StringInfo buf, const Scd2Options *options, const List *shape,
-			 const char *relation, const char *at)
-{
-	const char *from = quote_identifier(options->valid_from);
-	const char *to = quote_identifier(options->valid_to);
-
-	appendStringInfoString(buf, "\n    SELECT ");
-	append_select_list(buf, shape);
-	appendStringInfo(buf, "\n      FROM %s d\n     WHERE d.%s <= %s AND ",
-					 relation, from, at);
-	if (strcmp(options->open_end, "null") == 0)
-		appendStringInfo(buf, "(d.%s > %s OR d.%s IS NULL)", to, at, to);
-	else
-		appendStringInfo(buf, "d.%s > %s", to, at);
-	appendStringInfo(buf, " AND d.%s IS NOT NULL",
-					 quote_identifier(column_of(shape, "key")->name));
 }
 
 /*
@@ -470,7 +469,7 @@ append_as_of(StringInfo buf, const Scd2Options *options, const List *shape,
  *      WHERE d.valid_from <= $1 AND d.valid_to > $1 AND d.customer_id IS NOT NULL;
  * END
  *
- * and UNION ALL the same of the history, if there is one (InvalidOid: none).
+ * With a history (InvalidOid: none) from both, as in the view of all versions.
  * Not STRICT and without SET, so that the planner inlines it (R28); $1 is
  * converted to the period's type by the dimension's time zone.
  */
@@ -479,6 +478,8 @@ scd2_derived_function(const Scd2Options *options, const List *shape,
 					  const char *name, Oid history)
 {
 	char	   *label = quote_qualified_identifier(options->schema, name);
+	const char *from = quote_identifier(options->valid_from);
+	const char *to = quote_identifier(options->valid_to);
 	const char *parameter = "ts ";
 	char	   *at = "$1";
 	StringInfoData columns;
@@ -509,15 +510,18 @@ scd2_derived_function(const Scd2Options *options, const List *shape,
 
 	initStringInfo(&buf);
 	appendStringInfo(&buf, "CREATE FUNCTION %s(%stimestamptz)\nRETURNS TABLE (%s)\n"
-					 "LANGUAGE sql STABLE PARALLEL SAFE\nBEGIN ATOMIC",
+					 "LANGUAGE sql STABLE PARALLEL SAFE\nBEGIN ATOMIC\n    SELECT ",
 					 label, parameter, columns.data);
-	append_as_of(&buf, options, shape, options->label, at);
-	if (OidIsValid(history))
-	{
-		appendStringInfoString(&buf, "\n    UNION ALL");
-		append_as_of(&buf, options, shape, scd2_relation_name(history), at);
-	}
-	appendStringInfoString(&buf, ";\nEND");
+	append_select_list(&buf, shape);
+	appendStringInfoString(&buf, "\n      FROM ");
+	append_from(&buf, options, shape, history);
+	appendStringInfo(&buf, " d\n     WHERE d.%s <= %s AND ", from, at);
+	if (strcmp(options->open_end, "null") == 0)
+		appendStringInfo(&buf, "(d.%s > %s OR d.%s IS NULL)", to, at, to);
+	else
+		appendStringInfo(&buf, "d.%s > %s", to, at);
+	appendStringInfo(&buf, " AND d.%s IS NOT NULL;\nEND",
+					 quote_identifier(column_of(shape, "key")->name));
 	(void) scd2_spi_run("create function", buf.data, 0, NULL, NULL, NULL);
 
 	resetStringInfo(&buf);
