@@ -13,8 +13,10 @@ OBJS = \
 	src/canonical_text.o \
 	src/chain.o \
 	src/check.o \
+	src/check_log.o \
 	src/check_plan.o \
 	src/classify.o \
+	src/classify_rows.o \
 	src/condition.o \
 	src/convert.o \
 	src/define.o \
@@ -29,6 +31,7 @@ OBJS = \
 	src/keyarg.o \
 	src/keyform.o \
 	src/keyset.o \
+	src/late.o \
 	src/meddle.o \
 	src/names.o \
 	src/options.o \
@@ -37,6 +40,7 @@ OBJS = \
 	src/plan.o \
 	src/plan_chain.o \
 	src/plan_history.o \
+	src/plan_late.o \
 	src/plan_verify.o \
 	src/preview.o \
 	src/progress.o \
@@ -54,6 +58,8 @@ OBJS = \
 	src/spi.o \
 	src/sqltext.o \
 	src/stage.o \
+	src/states.o \
+	src/undo.o \
 	src/versionrow.o \
 	src/write.o
 

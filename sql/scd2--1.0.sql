@@ -601,6 +601,14 @@ AS 'MODULE_PATHNAME', 'scd2_rebuild_apply';
 COMMENT ON PROCEDURE scd2.rebuild_apply(regclass, text[]) IS
     'makes a dimension equal to what its log says, writing only what differs';
 
+CREATE PROCEDURE scd2.undo(
+    dimension regclass,
+    run bigint)
+LANGUAGE C
+AS 'MODULE_PATHNAME', 'scd2_undo';
+COMMENT ON PROCEDURE scd2.undo(regclass, bigint) IS
+    'makes a run as if it had not been; the log keeps its changes';
+
 
 -- ---------------------------------------------------------------------------
 -- checking (SPEC section 9): check.c

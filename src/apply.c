@@ -29,6 +29,7 @@
 #include "classify.h"
 #include "convert.h"
 #include "drift.h"
+#include "late.h"
 #include "plan.h"
 #include "run.h"
 #include "spi.h"
@@ -195,11 +196,14 @@ check_delete_fraction(Scd2Batch *batch)
 {
 	Scd2Dimension *dim = batch->dim;
 
+	int64		deleted = batch->is_late ? batch->late_absent :
+		batch->counts.rows_deleted;
+
 	if (dim->mode != SCD2_MODE_SNAPSHOT || batch->force ||
-		!dim->has_max_delete_fraction || batch->counts.rows_deleted == 0)
+		!dim->has_max_delete_fraction || deleted == 0)
 		return;
 	/* divided, since 29 / 100 is 0.29, but 0.29 * 100 is less than 29 */
-	if ((double) batch->counts.rows_deleted / (double) batch->open_keys <=
+	if ((double) deleted / (double) batch->open_keys <=
 		dim->max_delete_fraction)
 		return;
 	ereport(ERROR,
@@ -207,7 +211,7 @@ check_delete_fraction(Scd2Batch *batch)
 			 errmsg("source \"%s\" would close more keys of dimension \"%s\" than max_delete_fraction allows",
 					batch->source_label, dim->label),
 			 errdetail("It would close " INT64_FORMAT " of " INT64_FORMAT " open keys; max_delete_fraction is %g.",
-					   batch->counts.rows_deleted, batch->open_keys,
+					   deleted, batch->open_keys,
 					   dim->max_delete_fraction),
 			 errhint("Nothing was written. If the snapshot is right, apply it with force => true.")));
 }
@@ -220,25 +224,24 @@ check_batch_time(Scd2Batch *batch)
 {
 	Scd2Dimension *dim = batch->dim;
 	bool		snapshot = dim->mode == SCD2_MODE_SNAPSHOT;
-	int			code = ERRCODE_DATETIME_VALUE_OUT_OF_RANGE;
 
 	if (!batch->has_last_batch_time || !scd2_compares_state(dim) ||
 		batch->batch_time >= batch->last_batch_time)
 		return;
+	if (snapshot && scd2_is_late_batch(batch))
+		return;
 	if (!snapshot && !(batch->preview != NULL ? batch->has_changes :
 					   scd2_writes_anything(batch)))
 		return;
-	if (snapshot && dim->effective_at == NULL)
-		code = ERRCODE_FEATURE_NOT_SUPPORTED;
 	ereport(ERROR,
-			(errcode(code),
+			(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
 			 errmsg("batch_time is before that of the last run of dimension \"%s\": the batch is late",
 					dim->label),
 			 errdetail("It is %s, and the last run's is %s.",
 					   pstrdup(timestamptz_to_str(batch->batch_time)),
 					   pstrdup(timestamptz_to_str(batch->last_batch_time))),
-			 code == ERRCODE_FEATURE_NOT_SUPPORTED ?
-			 errhint("Nothing was written. This version of scd2 applies snapshots in order only.") :
+			 snapshot && dim->effective_at == NULL ?
+			 errhint("Nothing was written. Late snapshots need a change log.") :
 			 errhint("Nothing was written. Apply batches in the order of their times.")));
 }
 
@@ -251,7 +254,10 @@ scd2_batch_prepare(Scd2Batch *batch)
 	if (batch->dim->mode == SCD2_MODE_SNAPSHOT)
 		check_batch_time(batch);
 	scd2_check_drift(batch->dim, batch->source, batch->source_label);
-	scd2_stage(batch);
+	if (scd2_is_late_batch(batch))
+		scd2_stage_late(batch);
+	else
+		scd2_stage(batch);
 	if (batch->preview == NULL)
 		check_empty_snapshot(batch);
 	scd2_classify(batch);

@@ -98,6 +98,14 @@ typedef struct Scd2Batch
 								 * staged keys */
 	bool		has_versions;	/* has the dimension any? */
 	Scd2Store	absent;			/* tids that a snapshot lacks */
+
+	/* a batch before the last run's time, compared with what was known then */
+	bool		is_late;
+	bool		has_next;		/* did a later snapshot tell of the keys again? */
+	TimestampTz next;			/* its batch_time */
+	Scd2Store	states;			/* see states.h */
+	int64		late_absent;	/* keys that a late snapshot lacks */
+
 	int64		open_keys;		/* in the dimension, not flagged; snapshot only */
 
 	Scd2Store	closes;			/* versions that end */

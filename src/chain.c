@@ -32,8 +32,7 @@ typedef struct ChainState
 	Scd2ChainLayout layout;
 	Scd2VersionRow *row;		/* the layout of stored versions */
 	Scd2CanonType **key_canon;
-	Scd2Fold   *fold;
-	Scd2ChainCallback callback;
+	const Scd2ChainReader *reader;
 	void	   *arg;
 	ErrorContextCallback *context;	/* of errors that are a key's fault */
 
@@ -45,9 +44,6 @@ typedef struct ChainState
 	bool	   *keys_isnull;
 	Scd2Chain	chain;
 	int			maxversions;
-	char	   *kinds;
-	int64		nkinds;
-	int64		maxkinds;
 	bool	   *lacks;			/* natts, scratch */
 } ChainState;
 
@@ -65,9 +61,7 @@ finish_key(ChainState *state)
 	oldcxt = MemoryContextSwitchTo(state->key_cxt);
 	state->chain.keys = state->keys;
 	state->chain.keys_isnull = state->keys_isnull;
-	state->chain.kinds = state->kinds;
-	state->chain.result = scd2_fold_finish(state->fold);
-	state->callback(state->arg, &state->chain);
+	state->reader->finish(state->arg, &state->chain);
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextReset(state->key_cxt);
 	error_context_stack = context;
@@ -76,9 +70,6 @@ finish_key(ChainState *state)
 	state->chain.nversions = 0;
 	state->chain.versions = NULL;
 	state->maxversions = 0;
-	state->kinds = NULL;
-	state->nkinds = 0;
-	state->maxkinds = 0;
 }
 
 static void
@@ -95,7 +86,7 @@ begin_key(ChainState *state, TupleTableSlot *slot)
 		state->keys[i] = datumCopy(slot->tts_values[state->layout.keys + i],
 								   att->attbyval, att->attlen);
 	}
-	scd2_fold_start(state->fold, NULL);
+	state->reader->begin(state->arg);
 	MemoryContextSwitchTo(oldcxt);
 }
 
@@ -200,28 +191,25 @@ static void
 add_change(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
 {
 	const Scd2ChainLayout *layout = &state->layout;
-	MemoryContext oldcxt;
-	Scd2FoldChange change = {0};
+	MemoryContext oldcxt = MemoryContextSwitchTo(state->row_cxt);
+	Scd2ChainChange change = {0};
 
-	if (state->nkinds == state->maxkinds)
+	change.kind = kind;
+	if (!slot->tts_isnull[layout->run])
+		change.run = DatumGetInt64(slot->tts_values[layout->run]);
+	if (layout->source_time >= 0 && !slot->tts_isnull[layout->source_time])
 	{
-		oldcxt = MemoryContextSwitchTo(state->key_cxt);
-		state->maxkinds = Max(16, state->maxkinds * 2);
-		state->kinds = state->kinds == NULL ? palloc(state->maxkinds) :
-			repalloc_huge(state->kinds, state->maxkinds);
-		MemoryContextSwitchTo(oldcxt);
+		change.has_source_time = true;
+		change.source_time = slot->tts_values[layout->source_time];
 	}
-	state->kinds[state->nkinds++] = (char) kind;
-
-	oldcxt = MemoryContextSwitchTo(state->row_cxt);
-	change.effective_at = scd2_period_to_time(state->batch->dim,
-											  slot->tts_values[layout->e]);
-	change.deleted = DatumGetBool(slot->tts_values[layout->deleted]);
-	change.values = slot->tts_values + layout->attrs;
-	change.isnull = slot->tts_isnull + layout->attrs;
-	if (!change.deleted)
-		change.lacks = find_lacks(state, kind, slot);
-	scd2_fold_change(state->fold, &change);
+	change.fold.effective_at = scd2_period_to_time(state->batch->dim,
+												   slot->tts_values[layout->e]);
+	change.fold.deleted = DatumGetBool(slot->tts_values[layout->deleted]);
+	change.fold.values = slot->tts_values + layout->attrs;
+	change.fold.isnull = slot->tts_isnull + layout->attrs;
+	if (!change.fold.deleted)
+		change.fold.lacks = find_lacks(state, kind, slot);
+	state->reader->change(state->arg, &change);
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextReset(state->row_cxt);
 }
@@ -258,11 +246,11 @@ chain_receive(TupleTableSlot *slot, DestReceiver *self)
 }
 
 /*
- * Fold keys from the log; see chain.h.
+ * Read keys from the log; see chain.h.
  */
 void
-scd2_chain_fold(Scd2Batch *batch, const char *step, int flags,
-				TimestampTz known_at, Scd2ChainCallback callback, void *arg)
+scd2_chain_read(Scd2Batch *batch, const char *step, int flags,
+				TimestampTz known_at, const Scd2ChainReader *reader, void *arg)
 {
 	MemoryContext oldcxt = MemoryContextSwitchTo(batch->cxt);
 	const Scd2Dimension *dim = batch->dim;
@@ -275,7 +263,7 @@ scd2_chain_fold(Scd2Batch *batch, const char *step, int flags,
 		flags |= SCD2_CHAIN_UNDONE;
 	state->batch = batch;
 	state->flags = flags;
-	state->callback = callback;
+	state->reader = reader;
 	state->arg = arg;
 	state->context = error_context_stack;
 	scd2_plan_chain_layout(dim, flags, &state->layout);
@@ -286,7 +274,6 @@ scd2_chain_fold(Scd2Batch *batch, const char *step, int flags,
 	state->keys = palloc0(dim->nkeys * sizeof(Datum));
 	state->keys_isnull = palloc0(dim->nkeys * sizeof(bool));
 	state->lacks = palloc0((dim->nattrs + 1) * sizeof(bool));
-	state->fold = scd2_fold_create(&batch->shape, batch->cxt);
 	state->key_cxt = AllocSetContextCreate(batch->cxt, "scd2 chain",
 										   ALLOCSET_DEFAULT_SIZES);
 	state->row_cxt = AllocSetContextCreate(batch->cxt, "scd2 change",
@@ -307,6 +294,73 @@ scd2_chain_fold(Scd2Batch *batch, const char *step, int flags,
 		scd2_store_unregister(&batch->chain_keys);
 
 	MemoryContextSwitchTo(oldcxt);
+}
+
+/* ----------------------------------------------------------------
+ * Folding
+ * ----------------------------------------------------------------
+ */
+
+typedef struct FoldState
+{
+	Scd2Fold   *fold;
+	Scd2ChainCallback callback;
+	void	   *arg;
+	char	   *kinds;
+	Size		nkinds;
+	Size		maxkinds;
+} FoldState;
+
+static void
+fold_begin(void *arg)
+{
+	FoldState  *state = arg;
+
+	scd2_fold_start(state->fold, NULL);
+	state->nkinds = 0;
+}
+
+static void
+fold_change(void *arg, const Scd2ChainChange *change)
+{
+	FoldState  *state = arg;
+
+	if (state->nkinds == state->maxkinds)
+	{
+		state->maxkinds *= 2;
+		state->kinds = repalloc_huge(state->kinds, state->maxkinds);
+	}
+	state->kinds[state->nkinds++] = (char) change->kind;
+	scd2_fold_change(state->fold, &change->fold);
+}
+
+static void
+fold_finish(void *arg, const Scd2Chain *chain)
+{
+	FoldState  *state = arg;
+	Scd2Chain	folded = *chain;
+
+	folded.result = scd2_fold_finish(state->fold);
+	folded.kinds = state->kinds;
+	state->callback(state->arg, &folded);
+}
+
+/*
+ * Fold keys from the log; see chain.h.
+ */
+void
+scd2_chain_fold(Scd2Batch *batch, const char *step, int flags,
+				TimestampTz known_at, Scd2ChainCallback callback, void *arg)
+{
+	const Scd2ChainReader reader = {fold_begin, fold_change, fold_finish};
+	FoldState	state = {0};
+
+	state.fold = scd2_fold_create(&batch->shape, batch->cxt);
+	state.callback = callback;
+	state.arg = arg;
+	state.maxkinds = 64;
+	state.kinds = MemoryContextAlloc(batch->cxt, state.maxkinds);
+	scd2_chain_read(batch, step, flags, known_at, &reader, &state);
 }
 
 /* ----------------------------------------------------------------

@@ -24,6 +24,16 @@ typedef struct Scd2StoredVersion
 	bool	   *isnull;
 } Scd2StoredVersion;
 
+/* A change, as the statement returns it. */
+typedef struct Scd2ChainChange
+{
+	Scd2ChainKind kind;			/* in the log, or of the batch */
+	Scd2FoldChange fold;
+	int64		run;			/* 0: the batch's */
+	bool		has_source_time;
+	Datum		source_time;
+} Scd2ChainChange;
+
 /* One key. */
 typedef struct Scd2Chain
 {
@@ -31,7 +41,7 @@ typedef struct Scd2Chain
 	const bool *keys_isnull;
 	int			nversions;
 	Scd2StoredVersion *versions;	/* by valid_from */
-	const Scd2FoldResult *result;
+	const Scd2FoldResult *result;	/* NULL in scd2_chain_read */
 	const char *kinds;			/* Scd2ChainKind of each change */
 } Scd2Chain;
 
@@ -47,6 +57,21 @@ typedef void (*Scd2ChainCallback) (void *arg, const Scd2Chain *chain);
 extern void scd2_chain_fold(Scd2Batch *batch, const char *step, int flags,
 							TimestampTz known_at, Scd2ChainCallback callback,
 							void *arg);
+
+/*
+ * The same without the fold: begin, each change in order, and finish are called
+ * for each key.
+ */
+typedef struct Scd2ChainReader
+{
+	void		(*begin) (void *arg);
+	void		(*change) (void *arg, const Scd2ChainChange *change);
+	void		(*finish) (void *arg, const Scd2Chain *chain);
+} Scd2ChainReader;
+
+extern void scd2_chain_read(Scd2Batch *batch, const char *step, int flags,
+							TimestampTz known_at,
+							const Scd2ChainReader *reader, void *arg);
 
 /*
  * Compare a key's versions with its fold.  Calls callback(arg, chain, stored,

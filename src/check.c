@@ -35,6 +35,7 @@
 #include "utils/uuid.h"
 
 #include "batch.h"
+#include "check_log.h"
 #include "check_plan.h"
 #include "history.h"
 #include "period.h"
@@ -686,6 +687,13 @@ check_hashes(CheckState *state)
 	run(state, "hashes", scd2_check_hashed_sql(dim), hashed_receive);
 }
 
+static void
+report_log(void *arg, const Datum *keys, const bool *keys_isnull,
+		   const Datum *sk, const Datum *valid_from, const char *detail)
+{
+	report(arg, "log", keys, keys_isnull, sk, valid_from, detail);
+}
+
 /*
  * Put every violation of a dimension into "store".
  *
@@ -717,6 +725,8 @@ check(Oid relid, Tuplestorestate *store, TupleDesc desc)
 	scd2_rights_enter(GetUserId(), &rights);
 	check_chains(state);
 	check_hashes(state);
+	if (OidIsValid(state->dim->log))
+		scd2_check_log(state->dim, report_log, state);
 	run(state, "unknown member", scd2_check_unknown_sql(state->dim), unknown_receive);
 	scd2_rights_leave(&rights);
 	scd2_activity_pop(&activity);

@@ -20,51 +20,13 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
-#include "badrow.h"
-#include "emit.h"
-#include "plan.h"
-#include "preview.h"
+#include "classify_int.h"
+#include "convert.h"
+#include "plan_late.h"
 #include "progress.h"
 #include "spi.h"
-
-typedef struct ClassifyRow
-{
-	Datum	   *values;			/* resolve layout's columns */
-	bool	   *isnull;
-	bool		dropped;		/* counts for nothing */
-} ClassifyRow;
-
-typedef struct ClassifyState
-{
-	DestReceiver pub;
-	Scd2Batch  *batch;
-	Scd2ResolveLayout resolve;
-	TupleDesc	desc;			/* of the resolve statement */
-	Scd2CanonType **key_canon;
-	Scd2CanonType **seq_canon;
-
-	ErrorContextCallback *context;	/* of errors that are a key's fault */
-
-	MemoryContext group_cxt;	/* of the key at hand */
-	int			nrows;
-	int			maxrows;
-	ClassifyRow *rows;
-	bool		from_log;		/* its chain is folded from the log */
-
-	Scd2Fold   *fold;
-	Scd2Emitter *emitter;
-	Datum	   *previous;		/* natts, scratch for the fold's start */
-	bool	   *previous_isnull;
-	Datum	   *filled;			/* natts, scratch */
-	bool	   *filled_isnull;
-} ClassifyState;
-
-static inline bool
-row_flag(const ClassifyRow *row, int col)
-{
-	return !row->isnull[col] && DatumGetBool(row->values[col]);
-}
 
 /* A version is current if it has a tid. */
 static inline bool
@@ -84,179 +46,6 @@ current_is_flagged(const ClassifyState *state, const ClassifyRow *row)
 {
 	return state->resolve.cur_is_deleted >= 0 &&
 		row_flag(row, state->resolve.cur_is_deleted);
-}
-
-static void
-bad_row(ClassifyState *state, ClassifyRow *row, const char *reason)
-{
-	const Scd2StagedLayout *layout = &state->batch->layout;
-
-	row->dropped = true;
-	scd2_bad_row(state->batch, ERRCODE_CARDINALITY_VIOLATION, reason,
-				 row->values + layout->keys, row->isnull + layout->keys,
-				 row->values + layout->attrs, row->isnull + layout->attrs);
-}
-
-static void
-skip_row(ClassifyState *state, ClassifyRow *row)
-{
-	Scd2Batch  *batch = state->batch;
-	const Scd2StagedLayout *layout = &batch->layout;
-
-	row->dropped = true;
-	batch->counts.rows_skipped++;
-	if (batch->preview != NULL)
-		scd2_preview_action(batch, "skip", row->values + layout->keys,
-							row->isnull + layout->keys,
-							&row->values[layout->e], NULL, NULL,
-							row->values + layout->attrs,
-							row->isnull + layout->attrs);
-}
-
-/* ----------------------------------------------------------------
- * Rows of one key within the batch
- * ----------------------------------------------------------------
- */
-
-static bool
-same_columns(Scd2CanonType **canon, const ClassifyRow *a, const ClassifyRow *b,
-			 int from, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (!scd2_canon_same(canon[i],
-							 a->values[from + i], a->isnull[from + i],
-							 b->values[from + i], b->isnull[from + i]))
-			return false;
-	return true;
-}
-
-/*
- * Do two rows have equal (E, source's own time, S)?
- */
-static bool
-same_position(const ClassifyState *state, const ClassifyRow *a,
-			  const ClassifyRow *b)
-{
-	const Scd2Batch *batch = state->batch;
-	const Scd2StagedLayout *layout = &batch->layout;
-
-	if (a->values[layout->e] != b->values[layout->e])
-		return false;
-	if (layout->source_time >= 0 &&
-		(a->isnull[layout->source_time] != b->isnull[layout->source_time] ||
-		 a->values[layout->source_time] != b->values[layout->source_time]))
-		return false;
-	return same_columns(state->seq_canon, a, b, layout->seq, batch->dim->nseq);
-}
-
-static bool
-same_content(const ClassifyState *state, const ClassifyRow *a,
-			 const ClassifyRow *b)
-{
-	const Scd2Batch *batch = state->batch;
-	const Scd2StagedLayout *layout = &batch->layout;
-	bool		deleted = row_flag(a, layout->deleted);
-
-	if (deleted != row_flag(b, layout->deleted))
-		return false;
-	return deleted || same_columns(batch->shape.canon, a, b, layout->attrs,
-								   batch->dim->nattrs);
-}
-
-/*
- * Identical rows are one; different ones at one position are all bad (R19).
- * Rows come sorted by position.  Those dropped already, which are ignored
- * deletes, count for nothing here either (R7).
- */
-static void
-drop_duplicates(ClassifyState *state)
-{
-	int			first = 0;
-
-	for (int i = 1; i <= state->nrows; i++)
-	{
-		ClassifyRow *standing = NULL;
-		bool		differ = false;
-
-		CHECK_FOR_INTERRUPTS();
-		if (i < state->nrows &&
-			same_position(state, &state->rows[first], &state->rows[i]))
-			continue;
-
-		for (int j = first; j < i && !differ; j++)
-		{
-			ClassifyRow *row = &state->rows[j];
-
-			if (row->dropped)
-				continue;
-			if (standing == NULL)
-				standing = row;
-			else
-				differ = !same_content(state, standing, row);
-		}
-		for (int j = first; j < i; j++)
-		{
-			ClassifyRow *row = &state->rows[j];
-
-			if (row->dropped)
-				continue;
-			if (differ)
-				bad_row(state, row,
-						"differs from another row of this key, and neither time nor sequence_by orders them");
-			else if (row != standing)
-			{
-				row->dropped = true;
-				state->batch->counts.rows_replayed++;
-			}
-		}
-		first = i;
-	}
-}
-
-static int
-count_standing(const ClassifyState *state)
-{
-	int			n = 0;
-
-	for (int i = 0; i < state->nrows; i++)
-		if (!state->rows[i].dropped)
-			n++;
-	return n;
-}
-
-/*
- * What on_duplicate says of several changes of one key (section 2).
- */
-static void
-apply_on_duplicate(ClassifyState *state)
-{
-	Scd2Dimension *dim = state->batch->dim;
-	bool		last_only = dim->on_duplicate == SCD2_DUPLICATE_LATEST ||
-		scd2_compares_state(dim);
-	bool		last = true;
-	const char *reason = NULL;
-
-	if (count_standing(state) < 2)
-		return;
-
-	if (dim->on_duplicate == SCD2_DUPLICATE_ERROR)
-		reason = "comes several times in the batch, and on_duplicate is \"error\"";
-	else if (dim->mode == SCD2_MODE_SNAPSHOT &&
-			 dim->on_duplicate == SCD2_DUPLICATE_SEQUENCE)
-		reason = "comes twice in the snapshot, with different rows";
-
-	for (int i = state->nrows - 1; i >= 0; i--)
-	{
-		ClassifyRow *row = &state->rows[i];
-
-		if (row->dropped)
-			continue;
-		if (reason != NULL)
-			bad_row(state, row, reason);
-		else if (last_only && !last)
-			skip_row(state, row);
-		last = false;
-	}
 }
 
 /* ----------------------------------------------------------------
@@ -340,7 +129,9 @@ raise_late(ClassifyState *state, const ClassifyRow *row)
 	Scd2Dimension *dim = batch->dim;
 	const Scd2StagedLayout *layout = &batch->layout;
 
-	(void) newest_known(state, row, &newest);
+	if (!newest_known(state, row, &newest))
+		newest = scd2_to_period(dim, TimestampTzGetDatum(batch->last_batch_time),
+								TIMESTAMPTZOID);
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_EXCEPTION),
 			 errmsg("source \"%s\" has a late change for dimension \"%s\"",
@@ -382,7 +173,7 @@ apply_on_late(ClassifyState *state, ClassifyRow *row)
 	if (batch->dim->on_late == SCD2_LATE_ERROR)
 		raise_late(state, row);
 	if (batch->dim->on_late == SCD2_LATE_SKIP)
-		skip_row(state, row);
+		scd2_classify_skip_row(state, row);
 	else
 		state->from_log = true;
 }
@@ -417,7 +208,7 @@ classify_state(ClassifyState *state, ClassifyRow *row)
 		if (layout->source_time >= 0)
 			row->isnull[layout->source_time] = true;
 	}
-	if (not_after_newest(state, row))
+	if (batch->is_late || not_after_newest(state, row))
 		apply_on_late(state, row);
 }
 
@@ -444,38 +235,6 @@ classify_change(ClassifyState *state, ClassifyRow *row)
  * A key
  * ----------------------------------------------------------------
  */
-
-/*
- * What on_delete says of deletes, before they are anything else.
- */
-static void
-apply_on_delete(ClassifyState *state)
-{
-	Scd2Batch  *batch = state->batch;
-	Scd2Dimension *dim = batch->dim;
-	const Scd2StagedLayout *layout = &batch->layout;
-
-	for (int i = 0; i < state->nrows; i++)
-	{
-		ClassifyRow *row = &state->rows[i];
-
-		if (!row_flag(row, layout->deleted))
-			continue;
-		if (dim->on_delete == SCD2_DELETE_IGNORE)
-			skip_row(state, row);
-		else if (dim->on_delete == SCD2_DELETE_ERROR)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_EXCEPTION),
-					 errmsg("source \"%s\" deletes a key of dimension \"%s\"",
-							batch->source_label, dim->label),
-					 errdetail("Key %s %s, and on_delete is \"error\".",
-							   scd2_key_text(dim, row->values + layout->keys,
-											 row->isnull + layout->keys),
-							   row_flag(row, layout->absent) ?
-							   "is not in the snapshot" : "comes as a delete"),
-					 errhint("Nothing was written. Register the dimension with another on_delete, or correct the source.")));
-	}
-}
 
 /*
  * Rows that stage.c could only say equal the current version get its values.
@@ -541,12 +300,53 @@ start_fold(ClassifyState *state, const ClassifyRow *row)
 }
 
 /*
+ * A late snapshot holds until the next one: what was known of the key at that
+ * one's time, present or absent, is logged there too, unless it is already (R20).
+ * An absence that counts for nothing, because deletes are ignored, does not.
+ */
+static void
+log_next_state(ClassifyState *state)
+{
+	Scd2Batch  *batch = state->batch;
+	const Scd2StagedLayout *layout = &batch->layout;
+	const ClassifyRow *first = &state->rows[0];
+	bool		present = row_flag(first, state->resolve.next_present);
+	Datum	   *values;
+	bool	   *isnull;
+
+	if (row_flag(first, state->resolve.next_logged) ||
+		(!present && batch->dim->on_delete == SCD2_DELETE_IGNORE))
+		return;
+	values = palloc(layout->ncols * sizeof(Datum));
+	isnull = palloc(layout->ncols * sizeof(bool));
+	memcpy(values, first->values, layout->ncols * sizeof(Datum));
+	memcpy(isnull, first->isnull, layout->ncols * sizeof(bool));
+	values[layout->e] = scd2_to_period(batch->dim, TimestampTzGetDatum(batch->next),
+									   TIMESTAMPTZOID);
+	if (layout->source_time >= 0)
+	{
+		values[layout->source_time] = TimestampTzGetDatum(batch->next);
+		isnull[layout->source_time] = false;
+	}
+	values[layout->deleted] = BoolGetDatum(!present);
+	isnull[layout->deleted] = false;
+	for (int i = 0; i < batch->dim->nattrs; i++)
+	{
+		values[layout->attrs + i] = first->values[state->resolve.next_attrs + i];
+		isnull[layout->attrs + i] = !present ||
+			first->isnull[state->resolve.next_attrs + i];
+	}
+	scd2_emit_log(state->emitter, values, isnull);
+}
+
+/*
  * The key's chain is folded from the log, once all of the batch is classified.
  */
 static void
 log_for_chain(ClassifyState *state)
 {
-	const Scd2StagedLayout *layout = &state->batch->layout;
+	const Scd2Batch *batch = state->batch;
+	const Scd2StagedLayout *layout = &batch->layout;
 	const ClassifyRow *first = &state->rows[0];
 
 	for (int i = 0; i < state->nrows; i++)
@@ -556,6 +356,8 @@ log_for_chain(ClassifyState *state)
 		if (!row->dropped)
 			scd2_emit_log(state->emitter, row->values, row->isnull);
 	}
+	if (batch->has_next)
+		log_next_state(state);
 	scd2_emit_chain_key(state->emitter, first->values + layout->keys,
 						first->isnull + layout->keys);
 }
@@ -584,13 +386,12 @@ finish_key(ClassifyState *state)
 	first = &state->rows[0];
 
 	state->from_log = false;
+	for (int i = 0; batch->is_late && i < state->nrows; i++)
+		if (state->rows[i].isnull[layout->deleted])
+			state->rows[i].dropped = true;	/* rejected when it was read */
 	fill_as_current(state);
-	apply_on_delete(state);
-	if (state->nrows > 1)
-	{
-		drop_duplicates(state);
-		apply_on_duplicate(state);
-	}
+	scd2_classify_on_delete(state);
+	scd2_classify_duplicates(state);
 
 	for (int i = 0; i < state->nrows; i++)
 	{
@@ -607,7 +408,7 @@ finish_key(ClassifyState *state)
 
 	if (state->from_log)
 		log_for_chain(state);
-	else if (count_standing(state) > 0)
+	else if (scd2_classify_standing(state) > 0)
 	{
 		start_fold(state, first);
 		for (int i = 0; i < state->nrows; i++)
@@ -765,6 +566,8 @@ scd2_classify(Scd2Batch *batch)
 	state->context = error_context_stack;
 	scd2_spi_receiver(&state->pub, classify_startup, classify_receive);
 	scd2_plan_layout(dim, &staged, &state->resolve);
+	if (batch->is_late)
+		state->resolve.ncols = state->resolve.late_ncols;
 	state->key_canon = palloc(dim->nkeys * sizeof(Scd2CanonType *));
 	for (int i = 0; i < dim->nkeys; i++)
 		state->key_canon[i] = scd2_canon_type(dim->keys[i].typid, batch->cxt);
@@ -801,7 +604,10 @@ scd2_classify(Scd2Batch *batch)
 							  (double) batch->located.ntuples);
 		if (batch->staged_by_tid)
 			guc_level = scd2_spi_tid_join_begin();
-		scd2_spi_stream("resolve", scd2_plan_resolve(dim, flags),
+		if (batch->is_late)
+			scd2_store_register(&batch->states);
+		scd2_spi_stream("resolve", batch->is_late ? scd2_plan_late_resolve(dim) :
+						scd2_plan_resolve(dim, flags),
 						lengthof(types), types, values, nulls, true,
 						(DestReceiver *) state);
 		finish_key(state);
@@ -809,10 +615,13 @@ scd2_classify(Scd2Batch *batch)
 			scd2_spi_tid_join_end(guc_level);
 		if (batch->located.store != NULL)
 			scd2_spi_unregister(batch->located.name);
+		if (batch->is_late)
+			scd2_store_unregister(&batch->states);
 		scd2_spi_unregister("scd2_staged");
 	}
 	scd2_store_end(&batch->staged);
 	scd2_store_end(&batch->located);
+	scd2_store_end(&batch->states);
 	scd2_emit_folded(state->emitter, false, true);
 
 	MemoryContextSwitchTo(oldcxt);

@@ -110,7 +110,11 @@ scd2_plan_layout(const Scd2Dimension *dim, Scd2StagedLayout *staged,
 		resolve->last_type0 = n;
 		n += ntype0;
 	}
-	resolve->ncols = n;
+	resolve->next_present = n++;
+	resolve->next_logged = n++;
+	resolve->next_attrs = n;
+	resolve->ncols = resolve->next_present;
+	resolve->late_ncols = n + dim->nattrs;
 }
 
 /*
@@ -470,6 +474,42 @@ scd2_plan_key_order(StringInfo buf, const Scd2Dimension *dim, const char *alias)
 }
 
 /*
+ * All columns of staged rows, in the order of their layout.
+ */
+void
+scd2_plan_staged_columns(StringInfo buf, const Scd2Dimension *dim,
+						 const char *alias)
+{
+	appendStringInfo(buf, "%s.tid, %s.ord, %s.e, ", alias, alias, alias);
+	if (dim->keeps_source_time)
+		appendStringInfo(buf, "%s.source_time, ", alias);
+	for (int i = 1; i <= dim->nseq; i++)
+		appendStringInfo(buf, "%s.s%d, ", alias, i);
+	appendStringInfo(buf, "%s.deleted, %s.absent, %s.as_current, %s.fp",
+					 alias, alias, alias, alias);
+	for (int i = 1; i <= dim->nkeys; i++)
+		appendStringInfo(buf, ", %s.k%d", alias, i);
+	for (int i = 1; i <= dim->nattrs; i++)
+		appendStringInfo(buf, ", %s.a%d", alias, i);
+}
+
+/*
+ * Staged rows in the order of the fold (R5).
+ */
+void
+scd2_plan_staged_order(StringInfo buf, const Scd2Dimension *dim,
+					   const char *alias)
+{
+	scd2_plan_key_order(buf, dim, alias);
+	appendStringInfo(buf, ", %s.e, ", alias);
+	if (dim->keeps_source_time)
+		appendStringInfo(buf, "%s.source_time, ", alias);
+	for (int i = 1; i <= dim->nseq; i++)
+		appendStringInfo(buf, "%s.s%d, ", alias, i);
+	appendStringInfo(buf, "%s.ord", alias);
+}
+
+/*
  * Where does each staged row's key stand?  Its current version (by tid where
  * the key set found it, else by key), else its newest closed one, and the newest
  * logged E: what is not after that is late (section 1); $1 is the newest one of
@@ -486,16 +526,8 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 		scd2_compares_state(dim) && has_log;
 
 	initStringInfo(&buf);
-	appendStringInfoString(&buf, "SELECT s.tid, s.ord, s.e, ");
-	if (dim->keeps_source_time)
-		appendStringInfoString(&buf, "s.source_time, ");
-	for (int i = 1; i <= dim->nseq; i++)
-		appendStringInfo(&buf, "s.s%d, ", i);
-	appendStringInfoString(&buf, "s.deleted, s.absent, s.as_current, s.fp");
-	for (int i = 1; i <= dim->nkeys; i++)
-		appendStringInfo(&buf, ", s.k%d", i);
-	for (int i = 1; i <= dim->nattrs; i++)
-		appendStringInfo(&buf, ", s.a%d", i);
+	appendStringInfoString(&buf, "SELECT ");
+	scd2_plan_staged_columns(&buf, dim, "s");
 	appendStringInfoString(&buf, ",\n       d.ctid, ");
 	scd2_append_ident(&buf, "d", dim->valid_from);
 	if (dim->is_deleted != NULL)
@@ -595,13 +627,7 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 	}
 
 	appendStringInfoString(&buf, "\n ORDER BY ");
-	scd2_plan_key_order(&buf, dim, "s");
-	appendStringInfoString(&buf, ", s.e, ");
-	if (dim->keeps_source_time)
-		appendStringInfoString(&buf, "s.source_time, ");
-	for (int i = 0; i < dim->nseq; i++)
-		appendStringInfo(&buf, "s.s%d, ", i + 1);
-	appendStringInfoString(&buf, "s.ord");
+	scd2_plan_staged_order(&buf, dim, "s");
 	return buf.data;
 }
 

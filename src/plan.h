@@ -37,6 +37,12 @@ typedef struct Scd2ResolveLayout
 	int			last_type0;		/* last logged values of type 0 columns, in
 								 * order; -1: not asked for */
 	int			ncols;
+
+	/* of a late batch alone: what was known at the next snapshot's time */
+	int			next_present;
+	int			next_logged;
+	int			next_attrs;
+	int			late_ncols;
 } Scd2ResolveLayout;
 
 extern void scd2_plan_layout(const Scd2Dimension *dim,
@@ -75,6 +81,10 @@ extern void scd2_plan_key_match(StringInfo buf, const Scd2Dimension *dim,
 								const char *right);
 extern void scd2_plan_key_order(StringInfo buf, const Scd2Dimension *dim,
 								const char *alias);
+extern void scd2_plan_staged_columns(StringInfo buf, const Scd2Dimension *dim,
+									 const char *alias);
+extern void scd2_plan_staged_order(StringInfo buf, const Scd2Dimension *dim,
+								   const char *alias);
 extern void scd2_plan_row_hash(StringInfo buf, List *exprs);
 extern char *scd2_plan_column_of(const char *alias, const char *name);
 extern List *scd2_plan_open_columns(const Scd2Dimension *dim);

@@ -32,6 +32,7 @@ scd2_plan_chain_layout(const Scd2Dimension *dim, int flags,
 	layout->keys = n;
 	n += dim->nkeys;
 	layout->e = n++;
+	layout->source_time = dim->keeps_source_time ? n++ : -1;
 	layout->deleted = n++;
 	layout->lacks = n++;
 	layout->run = n++;
@@ -233,7 +234,8 @@ scd2_plan_chain(const Scd2Dimension *dim, int flags)
 	appendStringInfoString(&buf, "SELECT c.kind");
 	for (int i = 1; i <= dim->nkeys; i++)
 		appendStringInfo(&buf, ", c.k%d", i);
-	appendStringInfoString(&buf, ", c.e, c.deleted, c.lacks, c.run");
+	appendStringInfo(&buf, ", c.e%s, c.deleted, c.lacks, c.run",
+					 dim->keeps_source_time ? ", c.source_time" : "");
 	for (int i = 1; i <= dim->nattrs; i++)
 		appendStringInfo(&buf, ", c.a%d", i);
 	if (flags & SCD2_CHAIN_VERSIONS)

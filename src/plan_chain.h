@@ -32,6 +32,7 @@ typedef struct Scd2ChainLayout
 	int			kind;			/* Scd2ChainKind, integer */
 	int			keys;			/* first of nkeys */
 	int			e;				/* a version's valid_from */
+	int			source_time;	/* -1: not kept */
 	int			deleted;		/* a version's is_deleted */
 	int			lacks;			/* ids of columns */
 	int			run;

@@ -11,6 +11,7 @@
 
 #include "access/xact.h"
 #include "catalog/pg_type.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
@@ -55,17 +56,39 @@ scd2_runs_undone(const Scd2Dimension *dim, TimestampTz known_at)
 }
 
 /*
+ * One more undone run; see runs.h.
+ */
+Datum
+scd2_runs_undone_and(Datum undone, int64 run_id)
+{
+	Datum	   *elements = NULL;
+	Datum	   *all;
+	int			n = 0;
+
+	if (undone != (Datum) 0)
+		deconstruct_array(DatumGetArrayTypeP(undone), INT8OID, sizeof(int64),
+						  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements, NULL, &n);
+	all = palloc((n + 1) * sizeof(Datum));
+	if (n > 0)
+		memcpy(all, elements, n * sizeof(Datum));
+	all[n] = Int64GetDatum(run_id);
+	return PointerGetDatum(construct_array(all, n + 1, INT8OID, sizeof(int64),
+										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+/*
  * The next snapshot; see runs.h.
  */
 bool
 scd2_runs_next_snapshot(const Scd2Dimension *dim, TimestampTz after,
-						const char *scope, TimestampTz *batch_time)
+						int64 run_id, const char *scope, TimestampTz *batch_time)
 {
 	static SPIPlanPtr plan = NULL;
-	const Oid	types[] = {INT4OID, TIMESTAMPTZOID, TEXTOID};
+	const Oid	types[] = {INT4OID, TIMESTAMPTZOID, TEXTOID, INT8OID};
 	Datum		values[] = {Int32GetDatum(dim->id), TimestampTzGetDatum(after),
-		scope == NULL ? (Datum) 0 : CStringGetTextDatum(scope)};
-	bool		nulls[] = {false, false, scope == NULL};
+		scope == NULL ? (Datum) 0 : CStringGetTextDatum(scope),
+	Int64GetDatum(run_id)};
+	bool		nulls[] = {false, false, scope == NULL, run_id == 0};
 	bool		isnull;
 	Scd2Rights	save;
 
@@ -74,9 +97,10 @@ scd2_runs_next_snapshot(const Scd2Dimension *dim, TimestampTz after,
 	(void) scd2_spi_cached("next snapshot", &plan,
 						   "SELECT min(r.batch_time) FROM scd2.registry_run r"
 						   " WHERE r.dimension_id = $1 AND r.action = 'apply'"
-						   " AND r.undone_by IS NULL AND r.batch_time > $2"
+						   " AND r.undone_by IS NULL"
+						   " AND (r.batch_time > $2 OR (r.batch_time = $2 AND r.id > $4))"
 						   " AND (r.scope IS NULL OR r.scope = $3)",
-						   3, types, values, nulls, true);
+						   4, types, values, nulls, true);
 	*batch_time = DatumGetTimestampTz(scd2_spi_value(0, 1, &isnull));
 	scd2_spi_end();
 	scd2_rights_leave(&save);

@@ -252,8 +252,11 @@ begin_located(StageState *state)
  * ----------------------------------------------------------------
  */
 
-static TupleDesc
-staged_desc(const Scd2Dimension *dim, const Scd2StagedLayout *layout,
+/*
+ * Describe staged rows; see stage.h.
+ */
+TupleDesc
+scd2_staged_desc(const Scd2Dimension *dim, const Scd2StagedLayout *layout,
 			int extra)
 {
 	TupleDesc	desc = CreateTemplateTupleDesc(layout->ncols + extra);
@@ -671,7 +674,7 @@ static void
 begin_spools(StageState *state)
 {
 	int			kbytes = Max(64, work_mem / state->npartitions);
-	TupleDesc	desc = staged_desc(state->batch->dim, &state->batch->layout, 3);
+	TupleDesc	desc = scd2_staged_desc(state->batch->dim, &state->batch->layout, 3);
 
 	state->spools = palloc0(state->npartitions * sizeof(Scd2Store));
 	for (int i = 0; i < state->npartitions; i++)
@@ -690,7 +693,7 @@ stage_snapshot(StageState *state)
 	scd2_desc_column(desc, 1, "scd2_tid", TIDOID, -1, InvalidOid);
 	scd2_store_begin(batch, &batch->absent, "scd2_absent", desc);
 	scd2_store_begin(batch, &batch->staged, "scd2_staged",
-					 staged_desc(batch->dim, &batch->layout, 0));
+					 scd2_staged_desc(batch->dim, &batch->layout, 0));
 	batch->staged_by_tid = true;
 
 	build_keyset(state);
@@ -711,7 +714,7 @@ stage_changes(StageState *state)
 	Scd2Batch  *batch = state->batch;
 
 	scd2_store_begin(batch, &batch->staged, "scd2_staged",
-					 staged_desc(batch->dim, &batch->layout, 0));
+					 scd2_staged_desc(batch->dim, &batch->layout, 0));
 	if (batch->has_versions)
 		state->keyset = scd2_keyset_create(get_hash_memory_limit(), 0,
 										   batch->cxt);

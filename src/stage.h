@@ -16,4 +16,8 @@
  */
 extern void scd2_stage(Scd2Batch *batch);
 
+/* Describe staged rows, and "extra" columns of hashes behind them. */
+extern TupleDesc scd2_staged_desc(const Scd2Dimension *dim,
+								  const Scd2StagedLayout *layout, int extra);
+
 #endif							/* SCD2_STAGE_H */

@@ -254,12 +254,20 @@ SELECT counted();
 SELECT id, a, valid_from::date, valid_to::date FROM dim_b WHERE id IS NOT NULL ORDER BY id, valid_from;
 -- an unchanged row is not logged
 SELECT id, a, scd2_effective_at::date, scd2_deleted FROM dim_b_log ORDER BY id, scd2_effective_at;
--- the batch again, later: nothing; earlier: nothing; and an error when it would change anything
+-- the batch again, later: nothing; at its own time: nothing; and an error when it would change
+-- anything of what was known at its time (R5)
 CALL scd2.apply('dim_b', batch_time => '2024-01-03');
 SELECT counted();
+CALL scd2.apply('dim_b', batch_time => '2024-01-02');
+SELECT counted();
+SELECT count(*) FROM scd2.preview('dim_b', batch_time => '2024-01-02');
+CALL scd2.apply('dim_b', batch_time => '2024-01-01');
+BEGIN;
+TRUNCATE b;
+INSERT INTO b VALUES (1, 'a'), (2, 'a'), (3, 'a');
 CALL scd2.apply('dim_b', batch_time => '2024-01-01');
 SELECT counted();
-SELECT count(*) FROM scd2.preview('dim_b', batch_time => '2024-01-01');
+ROLLBACK;
 UPDATE b SET a = 'c' WHERE id = 1;
 CALL scd2.apply('dim_b', batch_time => '2024-01-02 12:00');
 SELECT count(*) FROM scd2.preview('dim_b', batch_time => '2024-01-02 12:00');
