@@ -103,6 +103,7 @@ typedef struct Scd2Batch
 	bool		is_late;
 	bool		has_next;		/* did a later snapshot tell of the keys again? */
 	TimestampTz next;			/* its batch_time */
+	int64		next_id;		/* and the run */
 	Scd2Store	states;			/* see states.h */
 	int64		late_absent;	/* keys that a late snapshot lacks */
 

@@ -336,7 +336,7 @@ log_next_state(ClassifyState *state)
 		isnull[layout->attrs + i] = !present ||
 			first->isnull[state->resolve.next_attrs + i];
 	}
-	scd2_emit_log(state->emitter, values, isnull);
+	scd2_emit_log(state->emitter, values, isnull, batch->next_id);
 }
 
 /*
@@ -354,7 +354,8 @@ log_for_chain(ClassifyState *state)
 		const ClassifyRow *row = &state->rows[i];
 
 		if (!row->dropped)
-			scd2_emit_log(state->emitter, row->values, row->isnull);
+			scd2_emit_log(state->emitter, row->values, row->isnull,
+						  batch->run_id);
 	}
 	if (batch->has_next)
 		log_next_state(state);
@@ -424,7 +425,8 @@ finish_key(ClassifyState *state)
 			change.values = row->values + layout->attrs;
 			change.isnull = row->isnull + layout->attrs;
 			scd2_fold_change(state->fold, &change);
-			scd2_emit_log(state->emitter, row->values, row->isnull);
+			scd2_emit_log(state->emitter, row->values, row->isnull,
+						  batch->run_id);
 		}
 		result = scd2_fold_finish(state->fold);
 		scd2_count_outcomes(batch, result, NULL);

@@ -136,7 +136,7 @@ scd2_emitter_begin(Scd2Batch *batch)
 	{
 		desc = CreateTemplateTupleDesc(dim->nkeys + 1 +
 									   (dim->keeps_source_time ? 1 : 0) +
-									   dim->nseq + 2 + dim->nattrs);
+									   dim->nseq + 3 + dim->nattrs);
 		n = scd2_describe_keys(dim, desc, 1);
 		scd2_desc_column(desc, n++, "e", dim->period_type, -1, InvalidOid);
 		if (dim->keeps_source_time)
@@ -152,6 +152,7 @@ scd2_emitter_begin(Scd2Batch *batch)
 							 dim->attrs[i].typid, dim->attrs[i].typmod,
 							 dim->attrs[i].collation);
 		scd2_desc_column(desc, n++, "ord", INT8OID, -1, InvalidOid);
+		scd2_desc_column(desc, n++, "run", INT8OID, -1, InvalidOid);
 		scd2_store_begin(batch, &batch->logged, "scd2_logged", desc);
 	}
 
@@ -529,7 +530,8 @@ scd2_emit_folded(Scd2Emitter *emitter, bool all_keys, bool log_is_whole)
  * Emit a change for the log, as it was sent.
  */
 void
-scd2_emit_log(Scd2Emitter *emitter, const Datum *row, const bool *row_isnull)
+scd2_emit_log(Scd2Emitter *emitter, const Datum *row, const bool *row_isnull,
+			  int64 run_id)
 {
 	Scd2Batch  *batch = emitter->batch;
 	Scd2Dimension *dim = batch->dim;
@@ -559,6 +561,8 @@ scd2_emit_log(Scd2Emitter *emitter, const Datum *row, const bool *row_isnull)
 	COPY(layout->attrs, dim->nattrs);
 #undef COPY
 	emitter->values[n] = Int64GetDatum(batch->logged.ntuples + 1);
+	emitter->isnull[n++] = false;
+	emitter->values[n] = Int64GetDatum(run_id);
 	emitter->isnull[n++] = false;
 	Assert(n == batch->logged.desc->natts);
 	scd2_store_put(&batch->logged, emitter->values, emitter->isnull);

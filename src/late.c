@@ -154,7 +154,7 @@ scd2_stage_late(Scd2Batch *batch)
 	batch->is_late = true;
 	batch->has_next = dim->mode == SCD2_MODE_SNAPSHOT &&
 		scd2_runs_next_snapshot(dim, batch->batch_time, 0, batch->scope,
-								&batch->next);
+								&batch->next, &batch->next_id);
 
 	scd2_store_begin(batch, &batch->staged, "scd2_staged",
 					 scd2_staged_desc(dim, &batch->layout, 0));

@@ -805,7 +805,7 @@ scd2_plan_log(const Scd2Dimension *dim)
 	appendStringInfoString(&buf, "g.deleted, ");
 	for (int i = 1; i <= dim->nattrs; i++)
 		appendStringInfo(&buf, "g.a%d, ", i);
-	appendStringInfoString(&buf, "$1, $2\n  FROM scd2_logged AS g");
+	appendStringInfoString(&buf, "g.run, $1\n  FROM scd2_logged AS g");
 	return buf.data;
 }
 

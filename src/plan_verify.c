@@ -201,7 +201,7 @@ scd2_plan_check_opened(const Scd2Dimension *dim, const char *store)
 }
 
 /*
- * Changes that are not in the log as they were sent; $1 is the run.
+ * Changes that are not in the log as they were sent; $1 is when they were recorded.
  */
 char *
 scd2_plan_check_logged(const Scd2Dimension *dim)
@@ -224,9 +224,10 @@ scd2_plan_check_logged(const Scd2Dimension *dim)
 					 "\n            WHERE ", dim->log_sql_name);
 	scd2_plan_key_match(&buf, dim, "l", true, "g");
 	appendStringInfo(&buf, "\n              AND %s" EQUALS "g.e AND %s" EQUALS
-					 "$1\n              AND ",
+					 "g.run AND %s" EQUALS "$1\n              AND ",
 					 scd2_plan_column_of("l", dim->log_effective_at),
-					 scd2_plan_column_of("l", dim->log_run));
+					 scd2_plan_column_of("l", dim->log_run),
+					 scd2_plan_column_of("l", dim->log_recorded_at));
 	scd2_plan_row_hash(&buf, scd2_plan_log_fingerprint(dim, "l"));
 	appendStringInfoString(&buf, EQUALS);
 	scd2_plan_row_hash(&buf, theirs);

@@ -235,15 +235,14 @@ write_revises(Scd2Batch *batch, const Scd2Dimension *place, const Scd2Store *sto
 static void
 write_log(Scd2Batch *batch)
 {
-	Oid			types[] = {INT8OID, TIMESTAMPTZOID};
-	Datum		values[] = {Int64GetDatum(batch->run_id),
-	TimestampTzGetDatum(batch->recorded_at)};
+	Oid			types[] = {TIMESTAMPTZOID};
+	Datum		values[] = {TimestampTzGetDatum(batch->recorded_at)};
 	uint64		written;
 	char	   *meddlers;
 
 	scd2_progress_phase(SCD2_PHASE_LOG, batch->logged.ntuples);
 	scd2_store_register(&batch->logged);
-	written = scd2_spi_run("log", scd2_plan_log(batch->dim), 2, types, values,
+	written = scd2_spi_run("log", scd2_plan_log(batch->dim), 1, types, values,
 						   NULL);
 	meddlers = scd2_find_meddlers(batch->dim->log, CMD_INSERT);
 	if (written != batch->logged.ntuples ||
