@@ -27,6 +27,7 @@ OBJS = \
 	src/fold.o \
 	src/follow.o \
 	src/hash.o \
+	src/history.o \
 	src/keyarg.o \
 	src/keyform.o \
 	src/keyset.o \
@@ -38,6 +39,7 @@ OBJS = \
 	src/period.o \
 	src/plan.o \
 	src/plan_chain.o \
+	src/plan_history.o \
 	src/plan_late.o \
 	src/plan_verify.o \
 	src/preview.o \

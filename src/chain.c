@@ -104,7 +104,7 @@ same_key(const ChainState *state, const TupleTableSlot *slot)
  * A version: keep it as a row of the dimension.
  */
 static void
-add_version(ChainState *state, TupleTableSlot *slot)
+add_version(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
 {
 	const Scd2Dimension *dim = state->batch->dim;
 	const Scd2ChainLayout *from = &state->layout;
@@ -134,6 +134,7 @@ add_version(ChainState *state, TupleTableSlot *slot)
 	stored->values = palloc(to->ncols * sizeof(Datum));
 	stored->isnull = palloc(to->ncols * sizeof(bool));
 	stored->tid = *(ItemPointer) DatumGetPointer(values[from->tid]);
+	stored->in_history = kind == SCD2_CHAIN_CLOSED;
 	stored->valid_from = scd2_period_to_time(dim, values[from->e]);
 
 #define MOVE(source, target, count) \
@@ -236,8 +237,8 @@ chain_receive(TupleTableSlot *slot, DestReceiver *self)
 		begin_key(state, slot);
 
 	kind = (Scd2ChainKind) DatumGetInt32(slot->tts_values[state->layout.kind]);
-	if (kind == SCD2_CHAIN_VERSION)
-		add_version(state, slot);
+	if (kind == SCD2_CHAIN_VERSION || kind == SCD2_CHAIN_CLOSED)
+		add_version(state, kind, slot);
 	else
 		add_change(state, kind, slot);
 	scd2_progress_done_add(1);
@@ -442,6 +443,7 @@ scd2_chain_compare(Scd2ChainComparer *comparer, const Scd2Chain *chain)
 			continue;
 		}
 		i++;
+		differs = stored->in_history != scd2_is_history_row(row);
 		for (int col = 0; col < row->ncols && !differs; col++)
 			differs = !scd2_chain_same_column(comparer, col, stored, row);
 		if (differs)

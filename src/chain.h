@@ -18,6 +18,7 @@
 typedef struct Scd2StoredVersion
 {
 	ItemPointerData tid;
+	bool		in_history;		/* is it in the table of closed versions? */
 	Scd2Time	valid_from;
 	Datum	   *values;
 	bool	   *isnull;

@@ -119,6 +119,14 @@ scd2_emitter_begin(Scd2Batch *batch)
 	scd2_store_begin(batch, &batch->revises, "scd2_revise", desc);
 	scd2_store_begin(batch, &batch->grows, "scd2_grow", desc);
 	scd2_store_begin(batch, &batch->removes, "scd2_remove", desc);
+	if (dim->history != NULL)
+	{
+		scd2_store_begin(batch, &batch->history.opens, "scd2_history_open",
+						 scd2_version_row_desc(emitter->row, 0));
+		scd2_store_begin(batch, &batch->history.revises, "scd2_history_revise", desc);
+		scd2_store_begin(batch, &batch->history.grows, "scd2_history_grow", desc);
+		scd2_store_begin(batch, &batch->history.removes, "scd2_history_remove", desc);
+	}
 
 	desc = CreateTemplateTupleDesc(dim->nkeys);
 	scd2_describe_keys(dim, desc, 1);
@@ -185,6 +193,16 @@ emit_close(Scd2Emitter *emitter, const Scd2KeyState *state,
 	scd2_store_put(&batch->closes, emitter->values, emitter->isnull);
 }
 
+/*
+ * Put a new version where it belongs.
+ */
+static void
+put_open(Scd2Batch *batch, const Scd2VersionRow *row)
+{
+	scd2_store_put(scd2_is_history_row(row) ? &batch->history.opens : &batch->opens,
+				   row->values, row->isnull);
+}
+
 static void
 emit_open(Scd2Emitter *emitter, const Scd2KeyState *state,
 		  const Scd2FoldVersion *version, const Scd2FoldResult *result)
@@ -204,7 +222,7 @@ emit_open(Scd2Emitter *emitter, const Scd2KeyState *state,
 							emitter->row->isnull + attrs);
 		return;
 	}
-	scd2_store_put(&batch->opens, emitter->row->values, emitter->row->isnull);
+	put_open(batch, emitter->row);
 }
 
 static void
@@ -326,6 +344,38 @@ put_with_tid(Scd2Store *store, const Scd2VersionRow *row, const Datum *values,
 	scd2_store_put(store, with_tid, with_isnull);
 }
 
+static void
+put_remove(Scd2Batch *batch, const Scd2VersionRow *layout,
+		   const Scd2StoredVersion *stored)
+{
+	put_with_tid(stored->in_history ? &batch->history.removes : &batch->removes,
+				 layout, stored->values, stored->isnull, stored);
+}
+
+/*
+ * A version that changes where it lies, or, with history => 'separate', goes to
+ * the other table.
+ */
+static void
+put_revise(Scd2Batch *batch, const Scd2VersionRow *layout,
+		   const Scd2StoredVersion *stored, const Scd2VersionRow *row)
+{
+	bool		longer = grows(batch->dim, stored, row);
+	Scd2Store  *store;
+
+	if (stored->in_history != scd2_is_history_row(row))
+	{
+		put_remove(batch, layout, stored);
+		put_open(batch, row);
+		return;
+	}
+	if (stored->in_history)
+		store = longer ? &batch->history.grows : &batch->history.revises;
+	else
+		store = longer ? &batch->grows : &batch->revises;
+	put_with_tid(store, layout, row->values, row->isnull, stored);
+}
+
 /*
  * Emit one difference between a key's versions and its fold; "arg" is the
  * emitter.  See chain.h.
@@ -345,13 +395,13 @@ emit_difference(void *arg, const Scd2Chain *chain,
 	{
 		action = "open";
 		batch->counts.versions_opened++;
-		scd2_store_put(&batch->opens, row->values, row->isnull);
+		put_open(batch, row);
 	}
 	else if (row == NULL)
 	{
 		action = "remove";
 		batch->counts.versions_removed++;
-		put_with_tid(&batch->removes, layout, stored->values, stored->isnull, stored);
+		put_remove(batch, layout, stored);
 	}
 	else
 	{
@@ -367,8 +417,7 @@ emit_difference(void *arg, const Scd2Chain *chain,
 		}
 		else
 			action = "overwrite";
-		put_with_tid(grows(batch->dim, stored, row) ? &batch->grows : &batch->revises,
-					 layout, row->values, row->isnull, stored);
+		put_revise(batch, layout, stored, row);
 	}
 
 	if (batch->preview != NULL)
