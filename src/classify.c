@@ -608,7 +608,8 @@ scd2_classify(Scd2Batch *batch)
 			guc_level = scd2_spi_tid_join_begin();
 		if (batch->is_late)
 			scd2_store_register(&batch->states);
-		scd2_spi_stream("resolve", batch->is_late ? scd2_plan_late_resolve(dim) :
+		scd2_spi_stream(batch->is_late ? "late resolve" : "resolve",
+						batch->is_late ? scd2_plan_late_resolve(dim) :
 						scd2_plan_resolve(dim, flags),
 						lengthof(types), types, values, nulls, true,
 						(DestReceiver *) state);

@@ -120,7 +120,7 @@ stage_absent(LateState *state)
 	bool		isnull;
 
 	scd2_store_register(&batch->states);
-	scd2_spi_read("open keys", scd2_plan_late_open_keys(batch->dim, batch->scope_sql),
+	scd2_spi_read("late open keys", scd2_plan_late_open_keys(batch->dim, batch->scope_sql),
 				  1, types, values, NULL);
 	batch->open_keys = DatumGetInt64(scd2_spi_value(0, 1, &isnull));
 

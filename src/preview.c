@@ -33,6 +33,7 @@
 #include "plan.h"
 #include "plan_chain.h"
 #include "plan_history.h"
+#include "plan_late.h"
 #include "plan_verify.h"
 #include "progress.h"
 #include "spi.h"
@@ -322,6 +323,16 @@ scd2_sql(PG_FUNCTION_ARGS)
 		SHOW("newest", scd2_plan_newest(dim));
 	SHOW("resolve", scd2_plan_resolve(dim, dim->mode == SCD2_MODE_SNAPSHOT ?
 									  SCD2_RESOLVE_BY_TID : 0));
+	if (OidIsValid(dim->log) && dim->effective_at == NULL)
+	{
+		SHOW("states", scd2_plan_chain(dim, 0));
+		if (dim->mode == SCD2_MODE_SNAPSHOT)
+		{
+			SHOW("late open keys", scd2_plan_late_open_keys(dim, NULL));
+			SHOW("late absent", scd2_plan_late_absent(dim, NULL));
+		}
+		SHOW("late resolve", scd2_plan_late_resolve(dim));
+	}
 	SHOW("before", scd2_plan_before(dim));
 	SHOW("close", history != NULL ? scd2_plan_move(dim) : scd2_plan_close(dim));
 	if (OidIsValid(dim->log))
