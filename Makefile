@@ -25,6 +25,7 @@ OBJS = \
 	src/emit.o \
 	src/fingerprint.o \
 	src/fold.o \
+	src/gain.o \
 	src/follow.o \
 	src/hash.o \
 	src/keyarg.o \

@@ -163,22 +163,24 @@ static bool *
 find_lacks(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
 {
 	const Scd2Dimension *dim = state->batch->dim;
+	const Scd2ChainLayout *layout = &state->layout;
+	int64		run = PG_INT64_MAX;
 	bool		any = false;
-	ArrayType  *array;
-	int32	   *ids;
-	int			nids;
+	int32	   *ids = NULL;
+	int			nids = 0;
 
-	if (kind == SCD2_CHAIN_NEW)
-		return state->batch->lacks;
+	if (kind == SCD2_CHAIN_CHANGE && !slot->tts_isnull[layout->run])
+		run = DatumGetInt64(slot->tts_values[layout->run]);
+	if (!slot->tts_isnull[layout->lacks])
+	{
+		ArrayType  *array = DatumGetArrayTypeP(slot->tts_values[layout->lacks]);
 
-	if (slot->tts_isnull[state->layout.lacks])
-		return NULL;
-	array = DatumGetArrayTypeP(slot->tts_values[state->layout.lacks]);
-	ids = (int32 *) ARR_DATA_PTR(array);
-	nids = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+		ids = (int32 *) ARR_DATA_PTR(array);
+		nids = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	}
 	for (int i = 0; i < dim->nattrs; i++)
 	{
-		state->lacks[i] = false;
+		state->lacks[i] = run < dim->attrs[i].since_run;
 		for (int j = 0; j < nids && !state->lacks[i]; j++)
 			state->lacks[i] = ids[j] == dim->attrs[i].id;
 		any |= state->lacks[i];

@@ -70,7 +70,8 @@ scd2_fingerprint_create(Scd2Batch *batch)
 	{
 		int			scd_type = dim->attrs[i].scd_type;
 
-		if (has_log || scd_type == 2 || scd_type == 6)
+		if ((has_log || scd_type == 2 || scd_type == 6) &&
+			(batch->lacks == NULL || !batch->lacks[i]))
 		{
 			fp->is_attr[fp->n] = true;
 			ADD(layout->attrs + i, dim->attrs[i].typid);

@@ -175,10 +175,11 @@ scd2_plan_column_of(const char *alias, const char *name)
 
 /*
  * Read the source, once (R17).  The order of columns is a contract with
- * stage.c: K, tracked columns, E, S, deleted.
+ * read.c: K, tracked columns, E, S, deleted.  Columns that the source lacks, if
+ * any, are null.
  */
 char *
-scd2_plan_read(const Scd2Dimension *dim, Oid source)
+scd2_plan_read(const Scd2Dimension *dim, Oid source, const bool *lacks)
 {
 	StringInfoData buf;
 
@@ -193,7 +194,12 @@ scd2_plan_read(const Scd2Dimension *dim, Oid source)
 	for (int i = 0; i < dim->nattrs; i++)
 	{
 		appendStringInfoString(&buf, ",\n       ");
-		scd2_append_ident(&buf, "src", dim->attrs[i].source_name);
+		if (lacks != NULL && lacks[i])
+			appendStringInfo(&buf, "NULL::%s AS %s",
+							 format_type_be_qualified(getBaseType(dim->attrs[i].typid)),
+							 quote_identifier(dim->attrs[i].source_name));
+		else
+			scd2_append_ident(&buf, "src", dim->attrs[i].source_name);
 	}
 	if (dim->effective_at != NULL)
 	{
@@ -302,10 +308,13 @@ scd2_plan_newest(const Scd2Dimension *dim)
 
 /*
  * The expressions over a log row that make a replay (R5); stage.c computes the
- * same over a source row as its fingerprint.
+ * same over a source row as its fingerprint.  Columns that the batch lacks, if
+ * any, do not count: that they are not sent any more makes no change of one that
+ * was logged.
  */
 List *
-scd2_plan_log_fingerprint(const Scd2Dimension *dim, const char *alias)
+scd2_plan_log_fingerprint(const Scd2Dimension *dim, const char *alias,
+						  const bool *lacks)
 {
 	List	   *exprs = NIL;
 
@@ -315,7 +324,8 @@ scd2_plan_log_fingerprint(const Scd2Dimension *dim, const char *alias)
 		exprs = lappend(exprs, scd2_plan_column_of(alias, dim->seq[i].log_name));
 	exprs = lappend(exprs, scd2_plan_column_of(alias, dim->log_deleted));
 	for (int i = 0; i < dim->nattrs; i++)
-		exprs = lappend(exprs, scd2_plan_column_of(alias, dim->attrs[i].log_name));
+		if (lacks == NULL || !lacks[i])
+			exprs = lappend(exprs, scd2_plan_column_of(alias, dim->attrs[i].log_name));
 	return exprs;
 }
 
@@ -328,13 +338,39 @@ append_not_undone(StringInfo buf, const Scd2Dimension *dim, int flags)
 						 scd2_plan_column_of("l", dim->log_run));
 }
 
+/*
+ * A change is not equal to one that lacks a column which it has itself (R8): by
+ * scd2_lacks, or by its run, where that was before the column's.  A delete has no
+ * attributes.
+ */
+static void
+append_lacks_none(StringInfo buf, const Scd2Dimension *dim, const bool *lacks)
+{
+	const char *logged = scd2_plan_column_of("l", dim->log_lacks);
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		const Scd2Column *col = &dim->attrs[i];
+
+		if ((lacks != NULL && lacks[i]) || (col->since_run == 0 && !col->lacked))
+			continue;
+		appendStringInfo(buf, "\n              AND (s.deleted OR NOT (coalesce(%d"
+						 EQUALS "ANY (%s), false)", col->id, logged);
+		if (col->since_run > 0)
+			appendStringInfo(buf, " OR %s OPERATOR(pg_catalog.<) " INT64_FORMAT,
+							 scd2_plan_column_of("l", dim->log_run), col->since_run);
+		appendStringInfoString(buf, "))");
+	}
+}
+
+/* The columns that make versions, less those that the batch lacks. */
 static List *
-version_columns(const Scd2Dimension *dim, const char *alias)
+version_columns(const Scd2Dimension *dim, const char *alias, const bool *lacks)
 {
 	List	   *exprs = NIL;
 
 	for (int i = 0; i < dim->nattrs; i++)
-		if (dim->attrs[i].scd_type == 2 || dim->attrs[i].scd_type == 6)
+		if ((dim->attrs[i].scd_type == 2 || dim->attrs[i].scd_type == 6) &&
+			(lacks == NULL || !lacks[i]))
 			exprs = lappend(exprs, scd2_plan_column_of(alias, dim->attrs[i].name));
 	return exprs;
 }
@@ -363,7 +399,8 @@ append_version_columns(StringInfo buf, const Scd2Dimension *dim,
  * the version at its E is equal (R20).
  */
 static void
-append_replay(StringInfo buf, const Scd2Dimension *dim, int flags)
+append_replay(StringInfo buf, const Scd2Dimension *dim, int flags,
+			  const bool *lacks)
 {
 	if (scd2_compares_state(dim))
 		appendStringInfoString(buf, "false");
@@ -383,8 +420,9 @@ append_replay(StringInfo buf, const Scd2Dimension *dim, int flags)
 		scd2_append_ident(buf, "l", dim->log_effective_at);
 		appendStringInfoString(buf, EQUALS "s.e");
 		append_not_undone(buf, dim, flags);
+		append_lacks_none(buf, dim, lacks);
 		appendStringInfoString(buf, "\n              AND ");
-		scd2_plan_row_hash(buf, scd2_plan_log_fingerprint(dim, "l"));
+		scd2_plan_row_hash(buf, scd2_plan_log_fingerprint(dim, "l", lacks));
 		appendStringInfoString(buf, EQUALS "s.fp)\n       ELSE false END");
 	}
 	else
@@ -412,10 +450,10 @@ append_replay(StringInfo buf, const Scd2Dimension *dim, int flags)
 			appendStringInfoString(buf, "\n              AND NOT ");
 			scd2_append_ident(buf, "v", dim->is_deleted);
 		}
-		if (version_columns(dim, "v") != NIL)
+		if (version_columns(dim, "v", lacks) != NIL)
 		{
 			appendStringInfoString(buf, "\n              AND (s.deleted OR ");
-			scd2_plan_row_hash(buf, version_columns(dim, "v"));
+			scd2_plan_row_hash(buf, version_columns(dim, "v", lacks));
 			appendStringInfoString(buf, EQUALS "s.fp)");
 		}
 		appendStringInfoString(buf, ")\n       ELSE false END");
@@ -482,12 +520,13 @@ scd2_plan_staged_order(StringInfo buf, const Scd2Dimension *dim,
 /*
  * Where does each staged row's key stand?  Its current version (by tid where
  * the key set found it, else by key), else its newest closed one, and the newest
- * logged E: what is not after that is late (section 1); $1 is the newest one of
+ * logged E: what is not after that is late (section 1); "lacks" tells the columns
+ * that the batch lacks, or is NULL; $1 is the newest one of
  * all keys, $2
  * are the runs that were undone.  In the order of the fold (R5).
  */
 char *
-scd2_plan_resolve(const Scd2Dimension *dim, int flags)
+scd2_plan_resolve(const Scd2Dimension *dim, int flags, const bool *lacks)
 {
 	StringInfoData buf;
 	bool		has_log = OidIsValid(dim->log);
@@ -513,7 +552,7 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 					 psprintf("coalesce(%s, %s)",
 							  scd2_plan_column_of("d", dim->valid_from),
 							  scd2_plan_column_of("c", dim->valid_to)));
-	append_replay(&buf, dim, flags);
+	append_replay(&buf, dim, flags, lacks);
 	appendStringInfoString(&buf, " AS replay");
 	if (ask_type0)
 	{
@@ -761,6 +800,7 @@ scd2_plan_log(const Scd2Dimension *dim)
 	for (int i = 0; i < dim->nattrs; i++)
 		appendStringInfo(&buf, "%s, ",
 						 quote_identifier(dim->attrs[i].log_name));
+	appendStringInfo(&buf, "%s, ", quote_identifier(dim->log_lacks));
 	appendStringInfo(&buf, "%s, ", quote_identifier(dim->log_run));
 	appendStringInfo(&buf, "%s)\nSELECT ",
 					 quote_identifier(dim->log_recorded_at));
@@ -774,7 +814,7 @@ scd2_plan_log(const Scd2Dimension *dim)
 	appendStringInfoString(&buf, "g.deleted, ");
 	for (int i = 1; i <= dim->nattrs; i++)
 		appendStringInfo(&buf, "g.a%d, ", i);
-	appendStringInfoString(&buf, "$1, $2\n  FROM scd2_logged AS g");
+	appendStringInfoString(&buf, "g.lacks, $1, $2\n  FROM scd2_logged AS g");
 	return buf.data;
 }
 

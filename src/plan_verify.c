@@ -191,7 +191,7 @@ scd2_plan_check_logged(const Scd2Dimension *dim)
 					 "$1\n              AND ",
 					 scd2_plan_column_of("l", dim->log_effective_at),
 					 scd2_plan_column_of("l", dim->log_run));
-	scd2_plan_row_hash(&buf, scd2_plan_log_fingerprint(dim, "l"));
+	scd2_plan_row_hash(&buf, scd2_plan_log_fingerprint(dim, "l", NULL));
 	appendStringInfoString(&buf, EQUALS);
 	scd2_plan_row_hash(&buf, theirs);
 	appendStringInfoString(&buf, ")\n LIMIT 1");

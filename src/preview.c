@@ -308,7 +308,7 @@ scd2_sql(PG_FUNCTION_ARGS)
 	} while (0)
 
 	if (OidIsValid(dim->source))
-		SHOW("read", scd2_plan_read(dim, dim->source));
+		SHOW("read", scd2_plan_read(dim, dim->source, NULL));
 	if (dim->mode == SCD2_MODE_SNAPSHOT)
 	{
 		SHOW("absent", scd2_plan_absent(dim, NULL));
@@ -318,7 +318,7 @@ scd2_sql(PG_FUNCTION_ARGS)
 	if (OidIsValid(dim->log))
 		SHOW("newest", scd2_plan_newest(dim));
 	SHOW("resolve", scd2_plan_resolve(dim, dim->mode == SCD2_MODE_SNAPSHOT ?
-									  SCD2_RESOLVE_BY_TID : 0));
+									  SCD2_RESOLVE_BY_TID : 0, NULL));
 	SHOW("before", scd2_plan_before(dim));
 	SHOW("close", scd2_plan_close(dim));
 	if (OidIsValid(dim->log))
