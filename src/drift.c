@@ -196,7 +196,7 @@ scd2_check_drift(const Scd2Dimension *dim, Oid source, const char *source_label,
 					 errmsg("source \"%s\" of dimension \"%s\" has gained column \"%s\"",
 							source_label, dim->label,
 							NameStr(TupleDescAttr(desc, linitial_int(gained) - 1)->attname)),
-					 errhint("Drop the column, read the source through a view without it, or register the dimension again.")));
+					 errhint("Drop the column, read the source through a view without it, or register the dimension again, perhaps with on_drift => 'add' or 'ignore'.")));
 		/* columns that nothing reads are missed, too: they were sent before */
 		for (int i = 0; i < dim->nsource_columns; i++)
 			check_column(dim, desc, source_label, dim->source_column_names[i],
