@@ -28,6 +28,7 @@ OBJS = \
 	src/gain.o \
 	src/follow.o \
 	src/hash.o \
+	src/history.o \
 	src/keyarg.o \
 	src/keyform.o \
 	src/keyset.o \
@@ -39,6 +40,7 @@ OBJS = \
 	src/period.o \
 	src/plan.o \
 	src/plan_chain.o \
+	src/plan_history.o \
 	src/plan_late.o \
 	src/plan_verify.o \
 	src/preview.o \

@@ -57,6 +57,11 @@ CREATE TABLE scd2.registry_dimension (
     view_schema     text,
     view_name       text,
     function_name   text,
+    -- history => 'separate': the table of closed versions, the view of all
+    history_schema  text,
+    history_name    text,
+    versions_schema text,
+    versions_name   text,
     -- every parameter of SPEC section 2, defaults resolved
     options         jsonb NOT NULL,
     -- deparsed, every name qualified
@@ -86,6 +91,7 @@ CREATE TABLE scd2.registry_column (
     column_name     text,
     source_column   text,
     log_column      text,
+    history_column  text,
     -- of previous and current: the tracked column they belong to
     base_id         integer,
     data_type       text NOT NULL,
@@ -158,6 +164,8 @@ CREATE TABLE scd2.registry_cache (
     log             regclass,
     source          regclass,
     view            regclass,
+    history         regclass,
+    versions        regclass,
     source_types    regtype[]
 );
 
@@ -166,6 +174,7 @@ CREATE TABLE scd2.registry_cache_column (
     column_id       integer NOT NULL,
     attnum          smallint,
     log_attnum      smallint,
+    history_attnum  smallint,
     registered_type regtype,
     PRIMARY KEY (dimension_id, column_id)
 );
@@ -219,6 +228,18 @@ SELECT d.id AS dimension_id,
                    WHERE n.nspname = d.view_schema AND c.relname = d.view_name
                      AND c.relkind = 'v')
        END AS view,
+       CASE WHEN k.dimension_id IS NOT NULL THEN k.history
+            ELSE (SELECT c.oid::regclass FROM pg_catalog.pg_class c
+                    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+                   WHERE n.nspname = d.history_schema AND c.relname = d.history_name
+                     AND c.relkind IN ('r', 'p'))
+       END AS history,
+       CASE WHEN k.dimension_id IS NOT NULL THEN k.versions
+            ELSE (SELECT c.oid::regclass FROM pg_catalog.pg_class c
+                    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+                   WHERE n.nspname = d.versions_schema AND c.relname = d.versions_name
+                     AND c.relkind = 'v')
+       END AS versions,
        k.dimension_id IS NOT NULL AS is_cached
   FROM scd2.registry_dimension d
   LEFT JOIN scd2.registry_cache k ON k.dimension_id = d.id;
@@ -234,7 +255,7 @@ SELECT c.oid::regclass AS dimension,
           FROM scd2.registry_column k
          WHERE k.dimension_id = d.id AND k.role = 'key') AS business_key,
        r.log,
-       NULL::regclass AS history,
+       r.history,
        d.options
   FROM scd2.registry_dimension d
   JOIN scd2.registry_resolved r ON r.dimension_id = d.id
@@ -453,7 +474,7 @@ CREATE FUNCTION scd2.drop_dimension(
     keep_table boolean DEFAULT true)
 RETURNS void
     AS 'MODULE_PATHNAME', 'scd2_drop_dimension' LANGUAGE C;
-COMMENT ON FUNCTION scd2.drop_dimension IS 'removes a dimension''s registration, view and function; keeps its table and log';
+COMMENT ON FUNCTION scd2.drop_dimension IS 'removes a dimension''s registration, views and function; keeps its table, history and log';
 
 CREATE FUNCTION scd2.adopt_report(
     dimension text,

@@ -89,7 +89,8 @@ set_source(Scd2Batch *batch, Oid source)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("source \"%s\" is not a table or view",
 						batch->source_label)));
-	if (source == batch->dim->relid)
+	if (source == batch->dim->relid ||
+		(batch->dim->history != NULL && source == batch->dim->history->relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("dimension \"%s\" cannot be its own source",

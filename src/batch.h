@@ -49,6 +49,15 @@ typedef struct Scd2StagedLayout
 	int			ncols;
 } Scd2StagedLayout;
 
+/* Versions to write to the table of closed versions, as those of a batch. */
+typedef struct Scd2HistoryWrites
+{
+	Scd2Store	opens;
+	Scd2Store	revises;
+	Scd2Store	grows;
+	Scd2Store	removes;
+} Scd2HistoryWrites;
+
 typedef struct Scd2Preview Scd2Preview;
 typedef struct Scd2BadRows Scd2BadRows;
 
@@ -94,6 +103,7 @@ typedef struct Scd2Batch
 	bool		is_late;
 	bool		has_next;		/* did a later snapshot tell of the keys again? */
 	TimestampTz next;			/* its batch_time */
+	int64		next_id;		/* and the run */
 	Scd2Store	states;			/* see states.h */
 	int64		late_absent;	/* keys that a late snapshot lacks */
 
@@ -110,6 +120,12 @@ typedef struct Scd2Batch
 								 * otherwise */
 	Scd2Store	grows;			/* versions that end later, or become current */
 	Scd2Store	removes;		/* versions that go */
+
+	/*
+	 * The same for the history, where that is separate.  What changes tables
+	 * goes from the one and is inserted in the other.
+	 */
+	Scd2HistoryWrites history;
 
 	Scd2BadRows *bad_rows;
 	Scd2Preview *preview;		/* NULL unless this is a preview */

@@ -104,7 +104,7 @@ same_key(const ChainState *state, const TupleTableSlot *slot)
  * A version: keep it as a row of the dimension.
  */
 static void
-add_version(ChainState *state, TupleTableSlot *slot)
+add_version(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
 {
 	const Scd2Dimension *dim = state->batch->dim;
 	const Scd2ChainLayout *from = &state->layout;
@@ -134,6 +134,7 @@ add_version(ChainState *state, TupleTableSlot *slot)
 	stored->values = palloc(to->ncols * sizeof(Datum));
 	stored->isnull = palloc(to->ncols * sizeof(bool));
 	stored->tid = *(ItemPointer) DatumGetPointer(values[from->tid]);
+	stored->in_history = kind == SCD2_CHAIN_CLOSED;
 	stored->valid_from = scd2_period_to_time(dim, values[from->e]);
 
 #define MOVE(source, target, count) \
@@ -160,7 +161,7 @@ add_version(ChainState *state, TupleTableSlot *slot)
  * Which columns does the change lack (R8)?  NULL: none.
  */
 static bool *
-find_lacks(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
+find_lacks(ChainState *state, TupleTableSlot *slot)
 {
 	const Scd2Dimension *dim = state->batch->dim;
 	const Scd2ChainLayout *layout = &state->layout;
@@ -169,7 +170,9 @@ find_lacks(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
 	int32	   *ids = NULL;
 	int			nids = 0;
 
-	if (kind == SCD2_CHAIN_CHANGE && !slot->tts_isnull[layout->run])
+	/* a preview's changes are of no run yet */
+	if (!slot->tts_isnull[layout->run] &&
+		DatumGetInt64(slot->tts_values[layout->run]) > 0)
 		run = DatumGetInt64(slot->tts_values[layout->run]);
 	if (!slot->tts_isnull[layout->lacks])
 	{
@@ -209,7 +212,7 @@ add_change(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
 	change.fold.values = slot->tts_values + layout->attrs;
 	change.fold.isnull = slot->tts_isnull + layout->attrs;
 	if (!change.fold.deleted)
-		change.fold.lacks = find_lacks(state, kind, slot);
+		change.fold.lacks = find_lacks(state, slot);
 	state->reader->change(state->arg, &change);
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextReset(state->row_cxt);
@@ -238,8 +241,8 @@ chain_receive(TupleTableSlot *slot, DestReceiver *self)
 		begin_key(state, slot);
 
 	kind = (Scd2ChainKind) DatumGetInt32(slot->tts_values[state->layout.kind]);
-	if (kind == SCD2_CHAIN_VERSION)
-		add_version(state, slot);
+	if (kind == SCD2_CHAIN_VERSION || kind == SCD2_CHAIN_CLOSED)
+		add_version(state, kind, slot);
 	else
 		add_change(state, kind, slot);
 	scd2_progress_done_add(1);
@@ -444,6 +447,7 @@ scd2_chain_compare(Scd2ChainComparer *comparer, const Scd2Chain *chain)
 			continue;
 		}
 		i++;
+		differs = stored->in_history != scd2_is_history_row(row);
 		for (int col = 0; col < row->ncols && !differs; col++)
 			differs = !scd2_chain_same_column(comparer, col, stored, row);
 		if (differs)

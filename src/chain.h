@@ -18,6 +18,7 @@
 typedef struct Scd2StoredVersion
 {
 	ItemPointerData tid;
+	bool		in_history;		/* is it in the table of closed versions? */
 	Scd2Time	valid_from;
 	Datum	   *values;
 	bool	   *isnull;
@@ -28,7 +29,7 @@ typedef struct Scd2ChainChange
 {
 	Scd2ChainKind kind;			/* in the log, or of the batch */
 	Scd2FoldChange fold;
-	int64		run;			/* 0: the batch's */
+	int64		run;			/* 0: a preview's */
 	bool		has_source_time;
 	Datum		source_time;
 } Scd2ChainChange;

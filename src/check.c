@@ -37,6 +37,7 @@
 #include "batch.h"
 #include "check_log.h"
 #include "check_plan.h"
+#include "history.h"
 #include "period.h"
 #include "preview.h"
 #include "spi.h"
@@ -298,6 +299,21 @@ wrong_current(const CheckState *state, Datum valid_to, bool valid_to_isnull,
 }
 
 /*
+ * Does a version lie in the other table than its is_current says?  NULL if not.
+ */
+static char *
+wrong_table(const CheckState *state, bool is_current, bool in_history)
+{
+	const Scd2Dimension *dim = state->dim;
+
+	if (dim->history == NULL || is_current != in_history)
+		return NULL;
+	return psprintf("It lies in %s, and %s is %s.",
+					in_history ? dim->history->sql_name : dim->sql_name,
+					dim->is_current, is_current ? "true" : "false");
+}
+
+/*
  * Compare a version with those of its key that begin before it.
  */
 static void
@@ -349,7 +365,7 @@ check_version(CheckState *state, const Datum *keys, const Version *version,
 	state->has_last = true;
 }
 
-/* Row: K, valid_from, SK, valid_to, is_current. */
+/* Row: K, valid_from, SK, valid_to, is_current, in history? */
 static bool
 chain_receive(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -370,6 +386,8 @@ chain_receive(TupleTableSlot *slot, DestReceiver *self)
 	sk = isnull[1] ? NULL : &row[1];
 
 	wrong = wrong_current(state, row[2], isnull[2], DatumGetBool(row[3]), isnull[3]);
+	if (wrong == NULL)
+		wrong = wrong_table(state, DatumGetBool(row[3]), DatumGetBool(row[4]));
 	if (wrong != NULL)
 		report(state, "is_current", slot->tts_values, slot->tts_isnull, sk,
 			   isnull[0] ? NULL : &row[0], wrong);
@@ -511,7 +529,7 @@ hashed_receive(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* Row: K, valid_from, SK, valid_to, is_current, is it blank? */
+/* Row: K, valid_from, SK, valid_to, is_current, is it blank?, in history? */
 static bool
 unknown_receive(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -551,6 +569,8 @@ unknown_receive(TupleTableSlot *slot, DestReceiver *self)
 							  isnull[3]);
 		if (wrong == NULL && !DatumGetBool(row[3]))
 			wrong = "It is the unknown member's, which has no end.";
+		if (wrong == NULL)
+			wrong = wrong_table(state, true, DatumGetBool(row[5]));
 		if (wrong != NULL)
 			report(state, "is_current", slot->tts_values, slot->tts_isnull, sk,
 				   from, wrong);
@@ -693,6 +713,8 @@ check(Oid relid, Tuplestorestate *store, TupleDesc desc)
 	LockRelationOid(relid, AccessShareLock);
 	state->dim = scd2_registry_load(relid, CurrentMemoryContext);
 	scd2_check_ordinary_table(relid);
+	if (state->dim->history != NULL)
+		scd2_history_check(state->dim);
 	state->store = store;
 	state->desc = desc;
 	state->key_desc = scd2_columns_desc(state->dim->keys, state->dim->nkeys);

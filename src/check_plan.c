@@ -13,6 +13,7 @@
 #include "check_plan.h"
 
 #include "plan.h"
+#include "plan_history.h"
 #include "sqltext.h"
 #include "utils/builtins.h"
 
@@ -61,12 +62,14 @@ append_null_keys(StringInfo buf, const Scd2Dimension *dim, bool null)
 }
 
 /*
- * SELECT d.customer_id, d.valid_from, d.customer_sk, d.valid_to, d.is_current
+ * SELECT d.customer_id, d.valid_from, d.customer_sk, d.valid_to, d.is_current,
+ *        false
  *   FROM gold.dim_customer AS d
  *  WHERE d.customer_id IS NOT NULL
  *  ORDER BY d.customer_id, d.valid_from
  *
- * Text by bytes, which groups keys as well as any collation and is faster.
+ * Instead of "false" whether it lies in the history, if that is separate.  Text
+ * by bytes, which groups keys as well as any collation and is faster.
  */
 char *
 scd2_check_chain_sql(const Scd2Dimension *dim)
@@ -76,7 +79,8 @@ scd2_check_chain_sql(const Scd2Dimension *dim)
 	initStringInfo(&buf);
 	append_head(&buf, dim);
 	append_period_end(&buf, dim);
-	appendStringInfo(&buf, "\n  FROM %s AS d\n WHERE ", dim->sql_name);
+	appendStringInfo(&buf, ", %s\n  FROM %s AS d\n WHERE ",
+					 scd2_plan_in_history(dim, "d"), scd2_plan_versions(dim));
 	append_null_keys(&buf, dim, false);
 	appendStringInfoString(&buf, "\n ORDER BY ");
 	for (int i = 0; i < dim->nkeys; i++)
@@ -117,14 +121,14 @@ scd2_check_hashed_sql(const Scd2Dimension *dim)
 			scd2_append_ident(&buf, "d", dim->attrs[i].name);
 		}
 	}
-	appendStringInfo(&buf, "\n  FROM %s AS d\n WHERE ", dim->sql_name);
+	appendStringInfo(&buf, "\n  FROM %s AS d\n WHERE ", scd2_plan_versions(dim));
 	append_null_keys(&buf, dim, false);
 	return buf.data;
 }
 
 /*
  * SELECT d.customer_id, d.valid_from, d.customer_sk, d.valid_to, d.is_current,
- *        num_nonnulls(d.customer_id, d.segment, ..., d.row_hash) = 0
+ *        num_nonnulls(d.customer_id, d.segment, ..., d.row_hash) = 0, false
  *   FROM gold.dim_customer AS d
  *  WHERE d.customer_id IS NULL
  */
@@ -162,7 +166,8 @@ scd2_check_unknown_sql(const Scd2Dimension *dim)
 		scd2_append_ident(&buf, "d", dim->row_hash);
 		appendStringInfoString(&buf, " IS NULL");
 	}
-	appendStringInfo(&buf, "\n  FROM %s AS d\n WHERE ", dim->sql_name);
+	appendStringInfo(&buf, ", %s\n  FROM %s AS d\n WHERE ",
+					 scd2_plan_in_history(dim, "d"), scd2_plan_versions(dim));
 	append_null_keys(&buf, dim, true);
 	return buf.data;
 }

@@ -10,7 +10,7 @@
 
 #include "registry.h"
 
-/* K, valid_from, SK, valid_to, is_current, in the order of chains. */
+/* K, valid_from, SK, valid_to, is_current, in history?  In the order of chains. */
 extern char *scd2_check_chain_sql(const Scd2Dimension *dim);
 
 /* K, valid_from, SK, and where it is kept row_hash and what it hashes. */
@@ -18,7 +18,7 @@ extern char *scd2_check_hashed_sql(const Scd2Dimension *dim);
 
 /*
  * Rows with a null key: K, valid_from, SK, valid_to, is_current, and whether
- * all other columns are null.
+ * all other columns are null; in history?
  */
 extern char *scd2_check_unknown_sql(const Scd2Dimension *dim);
 

@@ -383,7 +383,7 @@ log_next_state(ClassifyState *state)
 	}
 	/* it is what earlier runs knew, whatever this one's source lacks */
 	batch->lacks = NULL;
-	scd2_emit_log(state->emitter, values, isnull);
+	scd2_emit_log(state->emitter, values, isnull, batch->next_id);
 	batch->lacks = lacks;
 }
 
@@ -402,7 +402,8 @@ log_for_chain(ClassifyState *state)
 		const ClassifyRow *row = &state->rows[i];
 
 		if (!row->dropped)
-			scd2_emit_log(state->emitter, row->values, row->isnull);
+			scd2_emit_log(state->emitter, row->values, row->isnull,
+						  batch->run_id);
 	}
 	if (batch->has_next)
 		log_next_state(state);
@@ -473,7 +474,8 @@ finish_key(ClassifyState *state)
 			change.isnull = row->isnull + layout->attrs;
 			change.lacks = batch->lacks;
 			scd2_fold_change(state->fold, &change);
-			scd2_emit_log(state->emitter, row->values, row->isnull);
+			scd2_emit_log(state->emitter, row->values, row->isnull,
+						  batch->run_id);
 		}
 		result = scd2_fold_finish(state->fold);
 		scd2_count_outcomes(batch, result, NULL);
@@ -655,7 +657,8 @@ scd2_classify(Scd2Batch *batch)
 			guc_level = scd2_spi_tid_join_begin();
 		if (batch->is_late)
 			scd2_store_register(&batch->states);
-		scd2_spi_stream("resolve", batch->is_late ? scd2_plan_late_resolve(dim) :
+		scd2_spi_stream(batch->is_late ? "late resolve" : "resolve",
+						batch->is_late ? scd2_plan_late_resolve(dim) :
 						scd2_plan_resolve(dim, flags, batch->lacks),
 						lengthof(types), types, values, nulls, true,
 						(DestReceiver *) state);

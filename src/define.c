@@ -46,6 +46,7 @@ typedef struct Kept
 {
 	int32		id;				/* 0: nothing */
 	Oid			log;
+	Oid			history;
 } Kept;
 
 /*
@@ -66,7 +67,7 @@ find_kept(Oid relid, Oid log)
 	scd2_registry_enter(&save);
 	scd2_spi_begin();
 	if (scd2_spi_run("look for a kept table",
-					 "SELECT r.dimension_id, r.log::oid FROM scd2.registry_resolved r "
+					 "SELECT r.dimension_id, r.log::oid, r.history::oid FROM scd2.registry_resolved r "
 					 "WHERE (r.state = 'kept' AND r.relation = $1)"
 					 " OR (r.state = 'gone' AND r.log = $2) "
 					 "ORDER BY r.state DESC, r.dimension_id DESC LIMIT 1",
@@ -78,6 +79,8 @@ find_kept(Oid relid, Oid log)
 		kept.id = DatumGetInt32(scd2_spi_value(0, 1, &isnull));
 		value = scd2_spi_value(0, 2, &isnull);
 		kept.log = isnull ? InvalidOid : DatumGetObjectId(value);
+		value = scd2_spi_value(0, 3, &isnull);
+		kept.history = isnull ? InvalidOid : DatumGetObjectId(value);
 	}
 	scd2_spi_end();
 	scd2_rights_leave(&save);
@@ -86,8 +89,8 @@ find_kept(Oid relid, Oid log)
 }
 
 /*
- * A table or log that is taken up has every column that the definition gives
- * it, of the same type.  Further columns are the owner's own.
+ * A table, history or log that is taken up has every column that the definition
+ * gives it, of the same type.  Further columns are the owner's own.
  */
 static void
 check_kept_columns(const Scd2Options *options, const List *shape, Oid relid,
@@ -130,6 +133,9 @@ check_kept_columns(const Scd2Options *options, const List *shape, Oid relid,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 is_log ?
 				 errmsg("kept change log \"%s\" does not fit the definition of dimension \"%s\"",
+						scd2_relation_name(relid), options->label) :
+				 relid != options->relid ?
+				 errmsg("kept history table \"%s\" does not fit the definition of dimension \"%s\"",
 						scd2_relation_name(relid), options->label) :
 				 errmsg("kept table \"%s\" does not fit the definition of dimension \"%s\"",
 						scd2_relation_name(relid), options->label),
@@ -181,7 +187,7 @@ check_kept_definition(const Scd2Options *options, int32 id)
 						"FROM scd2.registry_dimension d, pg_catalog.unnest(ARRAY["
 						"'business_key', 'type0', 'type1', 'type2', 'type3', 'type6', 'effective_at',"
 						" 'sequence_by', 'on_delete', 'ignore_null_updates', 'surrogate_key_type',"
-						" 'period_type', 'open_end', 'initial_valid_from', 'time_zone']) o "
+						" 'period_type', 'open_end', 'initial_valid_from', 'time_zone', 'history']) o "
 						"WHERE d.id = $1 AND d.options -> o IS DISTINCT FROM $2::jsonb -> o",
 						2, types, values, NULL);
 	differences = scd2_spi_text(0, 1, cxt);
@@ -230,23 +236,27 @@ check_existing(const Scd2Options *options)
 }
 
 /*
- * A log that a dropped dimension left: it is taken up when it fits and belongs
- * to the same owner.
+ * A log or history that a dropped dimension left: it is taken up when it fits and
+ * belongs to the same owner.
  */
 static void
-check_kept_log(const Scd2Options *options, const List *shape, Oid log, Oid owner)
+check_kept_part(const Scd2Options *options, const List *shape, Oid relid,
+				bool is_log, Oid owner)
 {
-	if (scd2_relation_owner(log) != owner)
+	if (scd2_relation_owner(relid) != owner)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 is_log ?
 				 errmsg("kept change log \"%s\" belongs to another owner",
-						scd2_relation_name(log)),
+						scd2_relation_name(relid)) :
+				 errmsg("kept history table \"%s\" belongs to another owner",
+						scd2_relation_name(relid)),
 				 errdetail("It belongs to role \"%s\", the dimension to role \"%s\".",
-						   GetUserNameFromId(scd2_relation_owner(log), true),
+						   GetUserNameFromId(scd2_relation_owner(relid), true),
 						   GetUserNameFromId(owner, true)),
 				 errhint("Change its owner, or rename it.")));
-	scd2_check_ordinary_table(log);
-	check_kept_columns(options, shape, log, true);
+	scd2_check_ordinary_table(relid);
+	check_kept_columns(options, shape, relid, is_log);
 }
 
 /*
@@ -321,10 +331,10 @@ number_columns(const List *shape, int32 id)
 }
 
 static void
-insert_column(const Scd2ShapeColumn *column, int32 id, int position)
+insert_column(const Scd2ShapeColumn *column, int32 id, int position, bool separate)
 {
 	Oid			types[] = {INT4OID, INT4OID, INT4OID, TEXTOID, INT4OID, TEXTOID,
-	TEXTOID, TEXTOID, INT4OID, TEXTOID, TEXTOID, INT8OID, BOOLOID};
+	TEXTOID, TEXTOID, INT4OID, TEXTOID, TEXTOID, TEXTOID, INT8OID, BOOLOID};
 	Datum		values[lengthof(types)];
 	bool		nulls[lengthof(types)] = {0};
 	bool		is_key = strcmp(column->role, "key") == 0;
@@ -348,16 +358,17 @@ insert_column(const Scd2ShapeColumn *column, int32 id, int position)
 		CStringGetTextDatum(scd2_type_name(column->log_typid, column->log_typmod));
 	nulls[10] = !is_key;
 	values[10] = is_key ? CStringGetTextDatum(scd2_type_name(column->typid, -1)) : (Datum) 0;
+	TEXT_OR_NULL(11, separate ? column->name : NULL);
 #undef TEXT_OR_NULL
-	nulls[11] = column->since_run == 0;
-	values[11] = Int64GetDatum(column->since_run);
-	values[12] = BoolGetDatum(column->lacked);
+	nulls[12] = column->since_run == 0;
+	values[12] = Int64GetDatum(column->since_run);
+	values[13] = BoolGetDatum(column->lacked);
 
 	(void) scd2_spi_run("register column",
 						"INSERT INTO scd2.registry_column (dimension_id, column_id, position, role, scd_type,"
 						" column_name, source_column, log_column, base_id, data_type, registered_type,"
-						" since_run, lacked) "
-						"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+						" history_column, since_run, lacked) "
+						"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
 						lengthof(types), types, values, nulls);
 }
 
@@ -367,11 +378,12 @@ insert_column(const Scd2ShapeColumn *column, int32 id, int position)
  */
 static void
 register_dimension(const Scd2Options *options, const List *shape,
-				   const Scd2DerivedNames *names, Oid log, int32 kept)
+				   const Scd2DerivedNames *names, Oid log, Oid history,
+				   int32 kept)
 {
 	Oid			types[] = {TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID,
 		TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, TEXTARRAYOID,
-	INT4OID, INT4OID};
+	INT4OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT4OID};
 	Datum		values[lengthof(types)];
 	bool		nulls[lengthof(types)] = {0};
 	Oid			source_namespace = get_rel_namespace(options->source);
@@ -418,33 +430,46 @@ register_dimension(const Scd2Options *options, const List *shape,
 	values[11] = text_array(source_names);
 	values[12] = text_array(source_types);
 	values[13] = Int32GetDatum(number_columns(shape, kept));
-	values[14] = Int32GetDatum(kept);
+	nulls[14] = nulls[15] = nulls[16] = nulls[17] = !OidIsValid(history);
+	if (OidIsValid(history))
+	{
+		values[14] = CStringGetTextDatum(get_namespace_name(get_rel_namespace(history)));
+		values[15] = CStringGetTextDatum(get_rel_name(history));
+		values[16] = CStringGetTextDatum(options->schema);
+		values[17] = CStringGetTextDatum(names->versions);
+	}
+	values[18] = Int32GetDatum(kept);
 
 	if (kept == 0)
 		(void) scd2_spi_run("register dimension",
 							"INSERT INTO scd2.registry_dimension (schema_name, table_name, source_schema,"
 							" source_name, log_schema, log_name, view_schema, view_name, function_name,"
-							" options, delete_when, source_columns, source_types, next_column_id) "
-							"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11, $12, $13, $14) "
+							" options, delete_when, source_columns, source_types, next_column_id,"
+							" history_schema, history_name, versions_schema, versions_name) "
+							"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11, $12, $13, $14,"
+							" $15, $16, $17, $18) "
 							"RETURNING id",
 							lengthof(types) - 1, types, values, nulls);
 	else
 		(void) scd2_spi_run("register dimension",
-							"WITH c AS (DELETE FROM scd2.registry_column WHERE dimension_id = $15),"
-							" k AS (DELETE FROM scd2.registry_cache WHERE dimension_id = $15),"
-							" kc AS (DELETE FROM scd2.registry_cache_column WHERE dimension_id = $15) "
+							"WITH c AS (DELETE FROM scd2.registry_column WHERE dimension_id = $19),"
+							" k AS (DELETE FROM scd2.registry_cache WHERE dimension_id = $19),"
+							" kc AS (DELETE FROM scd2.registry_cache_column WHERE dimension_id = $19) "
 							"UPDATE scd2.registry_dimension SET state = 'registered',"
 							" schema_name = $1, table_name = $2, source_schema = $3, source_name = $4,"
 							" log_schema = $5, log_name = $6, view_schema = $7, view_name = $8,"
 							" function_name = $9, options = $10::jsonb, delete_when = $11,"
 							" source_columns = $12, source_types = $13, next_column_id = $14,"
+							" history_schema = $15, history_name = $16,"
+							" versions_schema = $17, versions_name = $18,"
 							" registered_at = pg_catalog.clock_timestamp() "
-							"WHERE id = $15 RETURNING id",
+							"WHERE id = $19 RETURNING id",
 							lengthof(types), types, values, nulls);
 	id = DatumGetInt32(scd2_spi_value(0, 1, &isnull));
 
 	foreach(cell, shape)
-		insert_column(lfirst(cell), id, foreach_current_index(cell) + 1);
+		insert_column(lfirst(cell), id, foreach_current_index(cell) + 1,
+					  OidIsValid(history));
 
 	values[0] = Int32GetDatum(id);
 	types[0] = INT4OID;
@@ -470,6 +495,7 @@ scd2_create_dimension(PG_FUNCTION_ARGS)
 	bool		exists = OidIsValid(options->relid);
 	Kept		kept = {0};
 	Oid			log = InvalidOid;
+	Oid			history = InvalidOid;
 	Oid			owner;
 	Scd2DerivedNames names;
 	Scd2Activity activity;
@@ -495,7 +521,9 @@ scd2_create_dimension(PG_FUNCTION_ARGS)
 	}
 	if (!options->change_log)
 		kept.log = InvalidOid;
-	scd2_derived_names(options, kept.log, &names);
+	if (!scd2_is_separate(options) || !exists)
+		kept.history = InvalidOid;
+	scd2_derived_names(options, kept.log, kept.history, &names);
 
 	/* from here on as the owner, whose objects these become */
 	if (exists && owner != GetUserId())
@@ -506,10 +534,20 @@ scd2_create_dimension(PG_FUNCTION_ARGS)
 	if (exists)
 		check_kept_columns(options, shape, options->relid, false);
 	if (OidIsValid(kept.log))
-		check_kept_log(options, shape, kept.log, owner);
-	if (exists && has_rows(options->relid, linitial(options->business_key)))
+		check_kept_part(options, shape, kept.log, true, owner);
+	if (OidIsValid(kept.history))
+		check_kept_part(options, shape, kept.history, false, owner);
+	if (exists && (has_rows(options->relid, linitial(options->business_key)) ||
+				   (OidIsValid(kept.history) && has_rows(kept.history, NULL))))
 	{
 		check_kept_definition(options, kept.id);
+		if (scd2_is_separate(options) && !OidIsValid(kept.history))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("history table of kept table \"%s\" does not exist",
+							options->label),
+					 errdetail("The table holds current versions only, and the closed ones are gone."),
+					 errhint("Restore the history table, or rename the table.")));
 		if (options->change_log && !OidIsValid(kept.log))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -528,38 +566,54 @@ scd2_create_dimension(PG_FUNCTION_ARGS)
 	scd2_spi_begin();
 	if (!exists)
 		options->relid = scd2_derived_table(options, shape);
-	scd2_derived_indexes(options, shape, options->relid);
+	scd2_derived_indexes(options, shape, options->relid, options->guard);
+	history = kept.history;
+	if (scd2_is_separate(options))
+	{
+		if (!OidIsValid(history))
+			history = scd2_derived_history(options, shape, names.history);
+		scd2_derived_indexes(options, shape, history, false);
+		scd2_derived_versions(options, shape, names.versions, history);
+	}
 	log = kept.log;
 	if (options->change_log && !OidIsValid(log))
 		log = scd2_derived_log(options, shape, names.log);
 	scd2_derived_view(options, shape, names.view);
-	scd2_derived_function(options, shape, names.function);
+	scd2_derived_function(options, shape, names.function, history);
 	if (options->unknown_member)
 		scd2_derived_unknown_member(options, shape);
 	scd2_spi_end();
 
 	scd2_rights_leave(&save);
 
-	register_dimension(options, shape, &names, log, kept.id);
+	register_dimension(options, shape, &names, log, history, kept.id);
 
 	scd2_activity_pop(&activity);
 
 	PG_RETURN_OID(options->relid);
 }
 
-/*
- * DROP VIEW, DROP FUNCTION and, unless it is kept, DROP TABLE.
- */
 static void
-drop_objects(Oid relid, Oid view, const char *function_name, bool keep_table)
+drop_view(Oid view)
 {
-	Oid			function;
-
-	scd2_spi_begin();
 	if (OidIsValid(view) && get_rel_relkind(view) == RELKIND_VIEW)
 		(void) scd2_spi_run("drop view",
 							psprintf("DROP VIEW %s", scd2_relation_name(view)),
 							0, NULL, NULL, NULL);
+}
+
+/*
+ * DROP VIEW, DROP FUNCTION and, unless it is kept, DROP TABLE.
+ */
+static void
+drop_objects(Oid relid, Oid view, Oid versions, const char *function_name,
+			 bool keep_table)
+{
+	Oid			function;
+
+	scd2_spi_begin();
+	drop_view(view);
+	drop_view(versions);
 	function = function_name == NULL ? InvalidOid :
 		scd2_derived_find_function(relid, function_name);
 	if (OidIsValid(function))
@@ -596,6 +650,7 @@ scd2_drop_dimension(PG_FUNCTION_ARGS)
 	Datum		values[2];
 	MemoryContext cxt = CurrentMemoryContext;
 	Oid			view = InvalidOid;
+	Oid			versions = InvalidOid;
 	char	   *function_name = NULL;
 	Relation	rel;
 	Scd2Activity activity;
@@ -639,7 +694,7 @@ scd2_drop_dimension(PG_FUNCTION_ARGS)
 	scd2_registry_enter(&save);
 	scd2_spi_begin();
 	if (scd2_spi_run("look for objects",
-					 "SELECT r.view::oid, d.function_name FROM scd2.registry_dimension d "
+					 "SELECT r.view::oid, d.function_name, r.versions::oid FROM scd2.registry_dimension d "
 					 "JOIN scd2.registry_resolved r ON r.dimension_id = d.id WHERE d.id = $1",
 					 1, types, values, NULL) > 0)
 	{
@@ -647,12 +702,14 @@ scd2_drop_dimension(PG_FUNCTION_ARGS)
 
 		view = isnull ? InvalidOid : DatumGetObjectId(value);
 		function_name = scd2_spi_text(0, 2, cxt);
+		value = scd2_spi_value(0, 3, &isnull);
+		versions = isnull ? InvalidOid : DatumGetObjectId(value);
 	}
 	scd2_spi_end();
 	scd2_rights_leave(&save);
 
 	scd2_settings_enter(&save);
-	drop_objects(relid, view, function_name, keep_table);
+	drop_objects(relid, view, versions, function_name, keep_table);
 	scd2_rights_leave(&save);
 
 	/* the event trigger has seen a drop of the table, unless it is off */

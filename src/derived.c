@@ -85,10 +85,10 @@ check_relation_free(const Scd2Options *options, const char *name,
 }
 
 /*
- * Names of log, view and function.
+ * Names of log, views, history and function.
  */
 void
-scd2_derived_names(const Scd2Options *options, Oid kept_log,
+scd2_derived_names(const Scd2Options *options, Oid kept_log, Oid kept_history,
 				   Scd2DerivedNames *names)
 {
 	Oid			argument = TIMESTAMPTZOID;
@@ -103,6 +103,19 @@ scd2_derived_names(const Scd2Options *options, Oid kept_log,
 
 	names->view = derived_name(options, "_current", "view of current rows");
 	check_relation_free(options, names->view, "view of current rows");
+
+	names->history = NULL;
+	names->versions = NULL;
+	if (scd2_is_separate(options))
+	{
+		if (!OidIsValid(kept_history))
+		{
+			names->history = derived_name(options, "_history", "history table");
+			check_relation_free(options, names->history, "history table");
+		}
+		names->versions = derived_name(options, "_versions", "view of all versions");
+		check_relation_free(options, names->versions, "view of all versions");
+	}
 
 	names->function = derived_name(options, "_as_of", "as-of function");
 	if (SearchSysCacheExists3(PROCNAMEARGSNSP, CStringGetDatum(names->function),
@@ -161,17 +174,18 @@ append_key(StringInfo buf, const List *shape)
  * ) WITH (fillfactor = 80)
  *
  * The fillfactor leaves room for the new version of a row that a close makes,
- * so that it is HOT (DESIGN.md section 3).
+ * so that it is HOT (DESIGN.md section 3).  A history's rows are only added to.
  */
-Oid
-scd2_derived_table(const Scd2Options *options, const List *shape)
+static Oid
+create_versions(const Scd2Options *options, const List *shape, const char *name,
+				const char *with, const char *comment)
 {
+	char	   *label = quote_qualified_identifier(options->schema, name);
 	StringInfoData buf;
 	ListCell   *cell;
-	Oid			relid;
 
 	initStringInfo(&buf);
-	appendStringInfo(&buf, "CREATE TABLE %s (\n", options->label);
+	appendStringInfo(&buf, "CREATE TABLE %s (\n", label);
 	foreach(cell, shape)
 	{
 		Scd2ShapeColumn *column = lfirst(cell);
@@ -182,19 +196,34 @@ scd2_derived_table(const Scd2Options *options, const List *shape)
 					  column->collation, column->not_null);
 		appendStringInfoString(&buf, ",\n");
 	}
-	appendStringInfo(&buf, "    PRIMARY KEY (%s)\n) WITH (fillfactor = 80)",
-					 quote_identifier(options->surrogate_key));
+	appendStringInfo(&buf, "    PRIMARY KEY (%s)\n)%s",
+					 quote_identifier(options->surrogate_key), with);
 	(void) scd2_spi_run("create table", buf.data, 0, NULL, NULL, NULL);
 
-	relid = get_relname_relid(options->name, options->namespace);
-
 	resetStringInfo(&buf);
-	appendStringInfo(&buf, "COMMENT ON TABLE %s IS %s", options->label,
-					 quote_literal_cstr(psprintf("dimension of %s, kept by scd2: one row a version",
-												 options->source_label)));
+	appendStringInfo(&buf, "COMMENT ON TABLE %s IS %s", label,
+					 quote_literal_cstr(comment));
 	(void) scd2_spi_run("comment", buf.data, 0, NULL, NULL, NULL);
 
-	return relid;
+	return get_relname_relid(name, options->namespace);
+}
+
+Oid
+scd2_derived_table(const Scd2Options *options, const List *shape)
+{
+	return create_versions(options, shape, options->name, " WITH (fillfactor = 80)",
+						   psprintf("dimension of %s, kept by scd2: one row a %s",
+									options->source_label,
+									scd2_is_separate(options) ? "key" : "version"));
+}
+
+Oid
+scd2_derived_history(const Scd2Options *options, const List *shape,
+					 const char *name)
+{
+	return create_versions(options, shape, name, "",
+						   psprintf("closed versions of dimension %s, kept by scd2",
+									options->label));
 }
 
 /*
@@ -291,8 +320,10 @@ has_unique_index(Oid relid, const List *attnums, bool partial)
  * A table that is taken up may have them already.
  */
 void
-scd2_derived_indexes(const Scd2Options *options, const List *shape, Oid relid)
+scd2_derived_indexes(const Scd2Options *options, const List *shape, Oid relid,
+					 bool guard)
 {
+	char	   *label = scd2_relation_name(relid);
 	List	   *attnums = NIL;
 	ListCell   *cell;
 	StringInfoData buf;
@@ -306,9 +337,9 @@ scd2_derived_indexes(const Scd2Options *options, const List *shape, Oid relid)
 	}
 
 	initStringInfo(&buf);
-	if (options->guard && !has_unique_index(relid, attnums, true))
+	if (guard && !has_unique_index(relid, attnums, true))
 	{
-		appendStringInfo(&buf, "CREATE UNIQUE INDEX ON %s (", options->label);
+		appendStringInfo(&buf, "CREATE UNIQUE INDEX ON %s (", label);
 		append_key(&buf, shape);
 		appendStringInfo(&buf, ") WHERE %s", quote_identifier(options->is_current));
 		(void) scd2_spi_run("create guard", buf.data, 0, NULL, NULL, NULL);
@@ -318,7 +349,7 @@ scd2_derived_indexes(const Scd2Options *options, const List *shape, Oid relid)
 	if (!has_unique_index(relid, attnums, false))
 	{
 		resetStringInfo(&buf);
-		appendStringInfo(&buf, "CREATE UNIQUE INDEX ON %s (", options->label);
+		appendStringInfo(&buf, "CREATE UNIQUE INDEX ON %s (", label);
 		append_key(&buf, shape);
 		appendStringInfo(&buf, ", %s)", quote_identifier(options->valid_from));
 		(void) scd2_spi_run("create index", buf.data, 0, NULL, NULL, NULL);
@@ -375,6 +406,60 @@ scd2_derived_view(const Scd2Options *options, const List *shape,
 }
 
 /*
+ * (SELECT d.customer_sk, ... FROM gold.dim_customer d
+ * UNION ALL
+ * SELECT d.customer_sk, ... FROM gold.dim_customer_history d)
+ *
+ * Conditions stand outside: with one inside, the planner could not look a key up
+ * by the indexes of both for each row of another table.
+ */
+static void
+append_from(StringInfo buf, const Scd2Options *options, const List *shape,
+			Oid history)
+{
+	if (!OidIsValid(history))
+	{
+		appendStringInfoString(buf, options->label);
+		return;
+	}
+	appendStringInfoString(buf, "(SELECT ");
+	append_select_list(buf, shape);
+	appendStringInfo(buf, " FROM %s d\nUNION ALL\nSELECT ", options->label);
+	append_select_list(buf, shape);
+	appendStringInfo(buf, " FROM %s d)", scd2_relation_name(history));
+}
+
+/*
+ * CREATE VIEW gold.dim_customer_versions AS
+ * SELECT d.customer_sk, ...
+ *   FROM (SELECT d.customer_sk, ... FROM gold.dim_customer d
+ *         UNION ALL
+ *         SELECT d.customer_sk, ... FROM gold.dim_customer_history d) d
+ *  WHERE d.customer_id IS NOT NULL
+ */
+void
+scd2_derived_versions(const Scd2Options *options, const List *shape,
+					  const char *name, Oid history)
+{
+	char	   *label = quote_qualified_identifier(options->schema, name);
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "CREATE VIEW %s AS\nSELECT ", label);
+	append_select_list(&buf, shape);
+	appendStringInfoString(&buf, "\n  FROM ");
+	append_from(&buf, options, shape, history);
+	appendStringInfo(&buf, " d\n WHERE d.%s IS NOT NULL",
+					 quote_identifier(column_of(shape, "key")->name));
+	(void) scd2_spi_run("create view", buf.data, 0, NULL, NULL, NULL);
+
+	resetStringInfo(&buf);
+	appendStringInfo(&buf, "COMMENT ON VIEW %s IS %s", label,
+					 quote_literal_cstr(psprintf("current and closed versions of dimension %s", options->label)));
+	(void) scd2_spi_run("comment", buf.data, 0, NULL, NULL, NULL);
+}
+
+/*
  * CREATE FUNCTION gold.dim_customer_as_of(ts timestamptz)
  * RETURNS TABLE (customer_sk bigint, ...)
  * LANGUAGE sql STABLE PARALLEL SAFE
@@ -384,12 +469,13 @@ scd2_derived_view(const Scd2Options *options, const List *shape,
  *      WHERE d.valid_from <= $1 AND d.valid_to > $1 AND d.customer_id IS NOT NULL;
  * END
  *
+ * With a history (InvalidOid: none) from both, as in the view of all versions.
  * Not STRICT and without SET, so that the planner inlines it (R28); $1 is
  * converted to the period's type by the dimension's time zone.
  */
 void
 scd2_derived_function(const Scd2Options *options, const List *shape,
-					  const char *name)
+					  const char *name, Oid history)
 {
 	char	   *label = quote_qualified_identifier(options->schema, name);
 	const char *from = quote_identifier(options->valid_from);
@@ -427,8 +513,9 @@ scd2_derived_function(const Scd2Options *options, const List *shape,
 					 "LANGUAGE sql STABLE PARALLEL SAFE\nBEGIN ATOMIC\n    SELECT ",
 					 label, parameter, columns.data);
 	append_select_list(&buf, shape);
-	appendStringInfo(&buf, "\n      FROM %s d\n     WHERE d.%s <= %s AND ",
-					 options->label, from, at);
+	appendStringInfoString(&buf, "\n      FROM ");
+	append_from(&buf, options, shape, history);
+	appendStringInfo(&buf, " d\n     WHERE d.%s <= %s AND ", from, at);
 	if (strcmp(options->open_end, "null") == 0)
 		appendStringInfo(&buf, "(d.%s > %s OR d.%s IS NULL)", to, at, to);
 	else

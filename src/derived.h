@@ -16,14 +16,16 @@ typedef struct Scd2DerivedNames
 	char	   *log;
 	char	   *view;
 	char	   *function;
+	char	   *history;		/* with history => 'separate' */
+	char	   *versions;
 } Scd2DerivedNames;
 
 /*
  * The derived names; raises where one is longer than a name can be or taken.
- * "kept_log" may have the log's name: it is taken up.
+ * "kept_log" and "kept_history" may have their names: they are taken up.
  */
 extern void scd2_derived_names(const Scd2Options *options, Oid kept_log,
-							   Scd2DerivedNames *names);
+							   Oid kept_history, Scd2DerivedNames *names);
 
 /*
  * Make the objects, as the current user and under pinned settings.  Connected
@@ -32,12 +34,16 @@ extern void scd2_derived_names(const Scd2Options *options, Oid kept_log,
 extern Oid	scd2_derived_table(const Scd2Options *options, const List *shape);
 extern Oid	scd2_derived_log(const Scd2Options *options, const List *shape,
 							 const char *name);
+extern Oid	scd2_derived_history(const Scd2Options *options, const List *shape,
+								 const char *name);
 extern void scd2_derived_indexes(const Scd2Options *options, const List *shape,
-								 Oid relid);
+								 Oid relid, bool guard);
 extern void scd2_derived_view(const Scd2Options *options, const List *shape,
 							  const char *name);
+extern void scd2_derived_versions(const Scd2Options *options, const List *shape,
+								  const char *name, Oid history);
 extern void scd2_derived_function(const Scd2Options *options, const List *shape,
-								  const char *name);
+								  const char *name, Oid history);
 extern void scd2_derived_unknown_member(const Scd2Options *options,
 										const List *shape);
 

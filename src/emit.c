@@ -89,7 +89,7 @@ scd2_emitter_begin(Scd2Batch *batch)
 {
 	Scd2Dimension *dim = batch->dim;
 	Scd2Emitter *emitter = palloc0(sizeof(Scd2Emitter));
-	int			widest = 9 + 2 * dim->nkeys + 3 * dim->nattrs + dim->nseq;
+	int			widest = 10 + 2 * dim->nkeys + 3 * dim->nattrs + dim->nseq;
 	TupleDesc	desc;
 	int			n;
 
@@ -121,6 +121,14 @@ scd2_emitter_begin(Scd2Batch *batch)
 	scd2_store_begin(batch, &batch->revises, "scd2_revise", desc);
 	scd2_store_begin(batch, &batch->grows, "scd2_grow", desc);
 	scd2_store_begin(batch, &batch->removes, "scd2_remove", desc);
+	if (dim->history != NULL)
+	{
+		scd2_store_begin(batch, &batch->history.opens, "scd2_history_open",
+						 scd2_version_row_desc(emitter->row, 0));
+		scd2_store_begin(batch, &batch->history.revises, "scd2_history_revise", desc);
+		scd2_store_begin(batch, &batch->history.grows, "scd2_history_grow", desc);
+		scd2_store_begin(batch, &batch->history.removes, "scd2_history_remove", desc);
+	}
 
 	desc = CreateTemplateTupleDesc(dim->nkeys);
 	scd2_describe_keys(dim, desc, 1);
@@ -130,7 +138,7 @@ scd2_emitter_begin(Scd2Batch *batch)
 	{
 		desc = CreateTemplateTupleDesc(dim->nkeys + 1 +
 									   (dim->keeps_source_time ? 1 : 0) +
-									   dim->nseq + 3 + dim->nattrs);
+									   dim->nseq + 4 + dim->nattrs);
 		n = scd2_describe_keys(dim, desc, 1);
 		scd2_desc_column(desc, n++, "e", dim->period_type, -1, InvalidOid);
 		if (dim->keeps_source_time)
@@ -147,6 +155,7 @@ scd2_emitter_begin(Scd2Batch *batch)
 							 dim->attrs[i].collation);
 		scd2_desc_column(desc, n++, "lacks", INT4ARRAYOID, -1, InvalidOid);
 		scd2_desc_column(desc, n++, "ord", INT8OID, -1, InvalidOid);
+		scd2_desc_column(desc, n++, "run", INT8OID, -1, InvalidOid);
 		scd2_store_begin(batch, &batch->logged, "scd2_logged", desc);
 	}
 
@@ -187,6 +196,16 @@ emit_close(Scd2Emitter *emitter, const Scd2KeyState *state,
 	scd2_store_put(&batch->closes, emitter->values, emitter->isnull);
 }
 
+/*
+ * Put a new version where it belongs.
+ */
+static void
+put_open(Scd2Batch *batch, const Scd2VersionRow *row)
+{
+	scd2_store_put(scd2_is_history_row(row) ? &batch->history.opens : &batch->opens,
+				   row->values, row->isnull);
+}
+
 static void
 emit_open(Scd2Emitter *emitter, const Scd2KeyState *state,
 		  const Scd2FoldVersion *version, const Scd2FoldResult *result)
@@ -206,7 +225,7 @@ emit_open(Scd2Emitter *emitter, const Scd2KeyState *state,
 							emitter->row->isnull + attrs);
 		return;
 	}
-	scd2_store_put(&batch->opens, emitter->row->values, emitter->row->isnull);
+	put_open(batch, emitter->row);
 }
 
 static void
@@ -328,6 +347,38 @@ put_with_tid(Scd2Store *store, const Scd2VersionRow *row, const Datum *values,
 	scd2_store_put(store, with_tid, with_isnull);
 }
 
+static void
+put_remove(Scd2Batch *batch, const Scd2VersionRow *layout,
+		   const Scd2StoredVersion *stored)
+{
+	put_with_tid(stored->in_history ? &batch->history.removes : &batch->removes,
+				 layout, stored->values, stored->isnull, stored);
+}
+
+/*
+ * A version that changes where it lies, or, with history => 'separate', goes to
+ * the other table.
+ */
+static void
+put_revise(Scd2Batch *batch, const Scd2VersionRow *layout,
+		   const Scd2StoredVersion *stored, const Scd2VersionRow *row)
+{
+	bool		longer = grows(batch->dim, stored, row);
+	Scd2Store  *store;
+
+	if (stored->in_history != scd2_is_history_row(row))
+	{
+		put_remove(batch, layout, stored);
+		put_open(batch, row);
+		return;
+	}
+	if (stored->in_history)
+		store = longer ? &batch->history.grows : &batch->history.revises;
+	else
+		store = longer ? &batch->grows : &batch->revises;
+	put_with_tid(store, layout, row->values, row->isnull, stored);
+}
+
 /*
  * Emit one difference between a key's versions and its fold; "arg" is the
  * emitter.  See chain.h.
@@ -347,13 +398,13 @@ emit_difference(void *arg, const Scd2Chain *chain,
 	{
 		action = "open";
 		batch->counts.versions_opened++;
-		scd2_store_put(&batch->opens, row->values, row->isnull);
+		put_open(batch, row);
 	}
 	else if (row == NULL)
 	{
 		action = "remove";
 		batch->counts.versions_removed++;
-		put_with_tid(&batch->removes, layout, stored->values, stored->isnull, stored);
+		put_remove(batch, layout, stored);
 	}
 	else
 	{
@@ -369,8 +420,7 @@ emit_difference(void *arg, const Scd2Chain *chain,
 		}
 		else
 			action = "overwrite";
-		put_with_tid(grows(batch->dim, stored, row) ? &batch->grows : &batch->revises,
-					 layout, row->values, row->isnull, stored);
+		put_revise(batch, layout, stored, row);
 	}
 
 	if (batch->preview != NULL)
@@ -507,7 +557,8 @@ lacked_ids(Scd2Emitter *emitter)
  * Emit a change for the log, as it was sent.
  */
 void
-scd2_emit_log(Scd2Emitter *emitter, const Datum *row, const bool *row_isnull)
+scd2_emit_log(Scd2Emitter *emitter, const Datum *row, const bool *row_isnull,
+			  int64 run_id)
 {
 	Scd2Batch  *batch = emitter->batch;
 	Scd2Dimension *dim = batch->dim;
@@ -540,6 +591,8 @@ scd2_emit_log(Scd2Emitter *emitter, const Datum *row, const bool *row_isnull)
 	emitter->values[n] = emitter->isnull[n] ? (Datum) 0 : lacked_ids(emitter);
 	n++;
 	emitter->values[n] = Int64GetDatum(batch->logged.ntuples + 1);
+	emitter->isnull[n++] = false;
+	emitter->values[n] = Int64GetDatum(run_id);
 	emitter->isnull[n++] = false;
 	Assert(n == batch->logged.desc->natts);
 	scd2_store_put(&batch->logged, emitter->values, emitter->isnull);

@@ -50,8 +50,12 @@ extern void scd2_emit_folded(Scd2Emitter *emitter, bool all_keys,
 extern void scd2_count_outcomes(Scd2Batch *batch, const Scd2FoldResult *result,
 								const char *kinds);
 
-/* Emit a change for the log; "row" is a staged row's values. */
+/*
+ * Emit a change for the log; "row" is a staged row's values.  It is a change of
+ * run "run_id": the batch's own, or an earlier one whose snapshot told of it (R20),
+ * so that it counts no longer when that one is undone (R27).
+ */
 extern void scd2_emit_log(Scd2Emitter *emitter, const Datum *row,
-						  const bool *row_isnull);
+						  const bool *row_isnull, int64 run_id);
 
 #endif							/* SCD2_EMIT_H */

@@ -52,8 +52,8 @@ run(const char *step, const char *sql)
 }
 
 /*
- * ALTER TABLE gold.dim_customer_log OWNER TO new_owner, and so for view and
- * function: what belongs to a dimension belongs to its owner (R1).  REASSIGN
+ * ALTER TABLE gold.dim_customer_log OWNER TO new_owner, and so for history,
+ * views and function: what belongs to a dimension belongs to its owner (R1).  REASSIGN
  * OWNED fires no event trigger, and moves them all by itself.
  */
 static void
@@ -65,7 +65,7 @@ follow_owners(void)
 							"FROM scd2.registry_cache k "
 							"JOIN scd2.registry_dimension d ON d.id = k.dimension_id AND d.state = 'registered' "
 							"JOIN pg_catalog.pg_class c ON c.oid = k.relation "
-							"JOIN pg_catalog.pg_class o ON o.oid IN (k.log, k.view)"
+							"JOIN pg_catalog.pg_class o ON o.oid IN (k.log, k.view, k.history, k.versions)"
 							" AND o.relowner <> c.relowner AND o.relkind IN ('r', 'v') "
 							"UNION ALL "
 							"SELECT c.oid, NULL, NULL, c.relowner::regrole::text, d.function_name "
@@ -139,7 +139,7 @@ follow_end(CommandTag tag)
 			scd2_spi_cached("look for commands", &plan,
 							"SELECT FROM pg_catalog.pg_event_trigger_ddl_commands() c "
 							"JOIN scd2.registry_cache k"
-							" ON c.objid IN (k.relation, k.log, k.source, k.view) "
+							" ON c.objid IN (k.relation, k.log, k.source, k.view, k.history, k.versions) "
 							"WHERE c.classid = 'pg_catalog.pg_class'::regclass LIMIT 1",
 							0, NULL, NULL, NULL, false) > 0;
 	if (touched)
@@ -174,9 +174,12 @@ follow_drop(CommandTag tag)
 						" relation = CASE WHEN k.relation IN (SELECT objid FROM o) THEN NULL ELSE k.relation END,"
 						" log = CASE WHEN k.log IN (SELECT objid FROM o) THEN NULL ELSE k.log END,"
 						" source = CASE WHEN k.source IN (SELECT objid FROM o) THEN NULL ELSE k.source END,"
-						" view = CASE WHEN k.view IN (SELECT objid FROM o) THEN NULL ELSE k.view END "
+						" view = CASE WHEN k.view IN (SELECT objid FROM o) THEN NULL ELSE k.view END,"
+						" history = CASE WHEN k.history IN (SELECT objid FROM o) THEN NULL ELSE k.history END,"
+						" versions = CASE WHEN k.versions IN (SELECT objid FROM o) THEN NULL ELSE k.versions END "
 						"WHERE k.relation IN (SELECT objid FROM o) OR k.log IN (SELECT objid FROM o)"
-						" OR k.source IN (SELECT objid FROM o) OR k.view IN (SELECT objid FROM o)",
+						" OR k.source IN (SELECT objid FROM o) OR k.view IN (SELECT objid FROM o)"
+						" OR k.history IN (SELECT objid FROM o) OR k.versions IN (SELECT objid FROM o)",
 						0, NULL, NULL, NULL, false) > 0;
 	if (touched)
 		(void) run("mark dropped dimensions",

@@ -167,52 +167,82 @@ rewrite_hashes(const Scd2Dimension *dim, const List *gained)
  */
 
 /*
- * The text of a query over the dimension with the columns behind its others;
- * NULL if it is none that can have them, because somebody made it another.
+ * Put the columns behind the others of a query's result, in place; false if it is
+ * none that can have them, because somebody made it another.  It reads the
+ * dimension, or a union of it and its history, or the history.
  */
-static char *
-extend_query(const Query *query, Oid relid, const List *gained)
+static bool
+extend_query(const Scd2Dimension *dim, Query *query, const List *gained)
 {
-	Query	   *extended = copyObject((Query *) query);
+	SetOperationStmt *set = (SetOperationStmt *) query->setOperations;
 	int			varno = 0;
+	Oid			relid = InvalidOid;
+	AttrNumber	attnum = list_length(query->targetList);
 	ListCell   *lc;
 
-	if (query->commandType != CMD_SELECT || query->setOperations != NULL ||
+	if (query->commandType != CMD_SELECT ||
 		query->groupClause != NIL || query->groupingSets != NIL ||
 		query->distinctClause != NIL || query->hasAggs ||
 		query->hasTargetSRFs || query->havingQual != NULL)
-		return NULL;
+		return false;
+	if (set != NULL && (set->op != SETOP_UNION || !set->all ||
+						!IsA(set->larg, RangeTblRef) || !IsA(set->rarg, RangeTblRef)))
+		return false;
+	foreach(lc, query->targetList)
+		if (((TargetEntry *) lfirst(lc))->resjunk)
+			return false;
+
 	foreach(lc, query->rtable)
 	{
 		RangeTblEntry *rte = lfirst(lc);
 
-		if (rte->rtekind == RTE_RELATION && rte->relid == relid)
-			varno = foreach_current_index(lc) + 1;
+		if (rte->rtekind == RTE_SUBQUERY)
+		{
+			ListCell   *column;
+
+			attnum = list_length(rte->subquery->targetList);
+			if (!extend_query(dim, rte->subquery, gained))
+				return false;
+			foreach(column, gained)
+				rte->eref->colnames = lappend(rte->eref->colnames,
+											  makeString(((Gained *) lfirst(column))->name));
+		}
+		else if (rte->rtekind == RTE_RELATION &&
+				 (rte->relid == dim->relid ||
+				  (dim->history != NULL && rte->relid == dim->history->relid)))
+			relid = rte->relid;
+		else
+			continue;
+		varno = foreach_current_index(lc) + 1;
 	}
 	if (varno == 0)
-		return NULL;
+		return false;
+	if (set != NULL)
+		varno = ((RangeTblRef *) set->larg)->rtindex;
 
 	foreach(lc, gained)
 	{
 		const Gained *column = lfirst(lc);
 		ListCell   *other;
 
-		foreach(other, extended->targetList)
-		{
-			TargetEntry *entry = lfirst(other);
-
-			if (entry->resjunk || strcmp(entry->resname, column->name) == 0)
-				return NULL;
-		}
-		extended->targetList =
-			lappend(extended->targetList,
-					makeTargetEntry((Expr *) makeVar(varno, get_attnum(relid, column->name),
-													 column->typid, column->typmod,
+		foreach(other, query->targetList)
+			if (strcmp(((TargetEntry *) lfirst(other))->resname, column->name) == 0)
+				return false;
+		attnum = OidIsValid(relid) ? get_attnum(relid, column->name) : attnum + 1;
+		query->targetList =
+			lappend(query->targetList,
+					makeTargetEntry((Expr *) makeVar(varno, attnum, column->typid,
+													 column->typmod,
 													 column->collation, 0),
-									list_length(extended->targetList) + 1,
+									list_length(query->targetList) + 1,
 									pstrdup(column->name), false));
+		if (set == NULL)
+			continue;
+		set->colTypes = lappend_oid(set->colTypes, column->typid);
+		set->colTypmods = lappend_int(set->colTypmods, column->typmod);
+		set->colCollations = lappend_oid(set->colCollations, column->collation);
 	}
-	return pg_get_querydef(extended, false);
+	return true;
 }
 
 static void
@@ -235,7 +265,6 @@ extend_view(const Scd2Dimension *dim, Oid view, const List *gained)
 	Relation	rel = table_open(view, AccessExclusiveLock);
 	Query	   *query = copyObject(get_view_query(rel));
 	char	   *options;
-	char	   *sql;
 	ListCell   *lc;
 
 	/* a column of the view may have been renamed */
@@ -249,8 +278,7 @@ extend_view(const Scd2Dimension *dim, Oid view, const List *gained)
 	}
 	table_close(rel, NoLock);
 
-	sql = extend_query(query, dim->relid, gained);
-	if (sql == NULL)
+	if (!extend_query(dim, query, gained))
 	{
 		warn_left_alone(dim, "view", label,
 						"It is not as scd2 made it any more.",
@@ -264,7 +292,7 @@ extend_view(const Scd2Dimension *dim, Oid view, const List *gained)
 	options = scd2_spi_text(0, 1, CurrentMemoryContext);
 	run("extend view", psprintf("CREATE OR REPLACE VIEW %s%s AS\n%s", label,
 								options == NULL ? "" : psprintf(" WITH (%s)", options),
-								sql));
+								pg_get_querydef(query, false)));
 }
 
 /*
@@ -323,7 +351,7 @@ extend_function(const Scd2Dimension *dim, const char *name, Oid function,
 	char	   *label;
 	char	   *arguments;
 	char	   *comment;
-	char	   *sql = NULL;
+	Query	   *query = NULL;
 	Acl		   *acl = NULL;
 	Datum		value;
 	bool		isnull;
@@ -346,10 +374,10 @@ extend_function(const Scd2Dimension *dim, const char *name, Oid function,
 		if (IsA(body, List) && list_length((List *) body) == 1)
 			body = linitial((List *) body);
 		if (IsA(body, List) && list_length((List *) body) == 1)
-			sql = extend_query(linitial_node(Query, (List *) body), dim->relid, gained);
+			query = linitial_node(Query, (List *) body);
 	}
 	ReleaseSysCache(proc);
-	if (sql == NULL)
+	if (query == NULL || !extend_query(dim, query, gained))
 	{
 		warn_left_alone(dim, "function", label,
 						"It is not as scd2 made it any more.",
@@ -392,7 +420,7 @@ extend_function(const Scd2Dimension *dim, const char *name, Oid function,
 	}
 	run("extend function",
 		psprintf("CREATE FUNCTION %s(%s)\nRETURNS %s\nLANGUAGE sql STABLE PARALLEL SAFE\nBEGIN ATOMIC\n%s;\nEND",
-				 label, arguments, result.data, sql));
+				 label, arguments, result.data, pg_get_querydef(query, false)));
 	if (comment != NULL)
 		run("comment", psprintf("COMMENT ON FUNCTION %s(timestamptz) IS %s", label,
 								quote_literal_cstr(comment)));
@@ -411,7 +439,7 @@ static void
 register_column(const Scd2Dimension *dim, const Gained *gained, int64 run_id)
 {
 	const Oid	types[] = {INT4OID, TEXTOID, TEXTOID, TEXTOID, OIDOID, INT8OID,
-	INT2OID, INT2OID};
+	INT2OID, INT2OID, INT2OID};
 	Datum		values[] = {
 		Int32GetDatum(dim->id),
 		CStringGetTextDatum(gained->name),
@@ -420,6 +448,7 @@ register_column(const Scd2Dimension *dim, const Gained *gained, int64 run_id)
 		ObjectIdGetDatum(gained->typid),
 		Int64GetDatum(run_id),
 		Int16GetDatum(get_attnum(dim->relid, gained->name)),
+		(Datum) 0,
 		(Datum) 0
 	};
 	bool		nulls[lengthof(types)] = {0};
@@ -427,6 +456,9 @@ register_column(const Scd2Dimension *dim, const Gained *gained, int64 run_id)
 	nulls[7] = !OidIsValid(dim->log);
 	if (!nulls[7])
 		values[7] = Int16GetDatum(get_attnum(dim->log, gained->name));
+	nulls[8] = dim->history == NULL;
+	if (!nulls[8])
+		values[8] = Int16GetDatum(get_attnum(dim->history->relid, gained->name));
 
 #define RUN(sql) scd2_spi_run("register column", sql, lengthof(types), types, values, nulls)
 	RUN("UPDATE scd2.registry_dimension SET"
@@ -438,21 +470,22 @@ register_column(const Scd2Dimension *dim, const Gained *gained, int64 run_id)
 		" (SELECT min(position) FROM scd2.registry_column WHERE dimension_id = $1"
 		" AND role IN ('previous', 'current', 'row_hash', 'valid_from'))");
 	RUN("INSERT INTO scd2.registry_column (dimension_id, column_id, position, role, scd_type,"
-		" column_name, source_column, log_column, data_type, since_run) "
+		" column_name, source_column, log_column, history_column, data_type, since_run) "
 		"SELECT $1, d.next_column_id - 1,"
 		" (SELECT min(position) - 1 FROM scd2.registry_column WHERE dimension_id = $1"
 		" AND role IN ('previous', 'current', 'row_hash', 'valid_from')),"
-		" 'tracked', 2, $2, $2, CASE WHEN $8 IS NOT NULL THEN $2 END, $4, $6 "
+		" 'tracked', 2, $2, $2, CASE WHEN $8 IS NOT NULL THEN $2 END,"
+		" CASE WHEN $9 IS NOT NULL THEN $2 END, $4, $6 "
 		"FROM scd2.registry_dimension d WHERE d.id = $1");
 	RUN("UPDATE scd2.registry_cache SET source_types = source_types || $5::regtype "
 		"WHERE dimension_id = $1");
-	RUN("INSERT INTO scd2.registry_cache_column (dimension_id, column_id, attnum, log_attnum) "
-		"SELECT $1, d.next_column_id - 1, $7, $8 FROM scd2.registry_dimension d WHERE d.id = $1");
+	RUN("INSERT INTO scd2.registry_cache_column (dimension_id, column_id, attnum, log_attnum, history_attnum) "
+		"SELECT $1, d.next_column_id - 1, $7, $8, $9 FROM scd2.registry_dimension d WHERE d.id = $1");
 #undef RUN
 }
 
 static void
-find_objects(const Scd2Dimension *dim, Oid *view, char **function)
+find_objects(const Scd2Dimension *dim, Oid *views, char **function)
 {
 	const Oid	types[] = {INT4OID};
 	Datum		values[] = {Int32GetDatum(dim->id)};
@@ -463,12 +496,15 @@ find_objects(const Scd2Dimension *dim, Oid *view, char **function)
 
 	scd2_registry_enter(&save);
 	(void) scd2_spi_run("look for objects",
-						"SELECT r.view::oid, d.function_name FROM scd2.registry_dimension d "
+						"SELECT r.view::oid, r.versions::oid, d.function_name FROM scd2.registry_dimension d "
 						"JOIN scd2.registry_resolved r ON r.dimension_id = d.id WHERE d.id = $1",
 						1, types, values, NULL);
-	value = scd2_spi_value(0, 1, &isnull);
-	*view = isnull ? InvalidOid : DatumGetObjectId(value);
-	*function = scd2_spi_text(0, 2, cxt);
+	for (int i = 0; i < 2; i++)
+	{
+		value = scd2_spi_value(0, i + 1, &isnull);
+		views[i] = isnull ? InvalidOid : DatumGetObjectId(value);
+	}
+	*function = scd2_spi_text(0, 3, cxt);
 	scd2_rights_leave(&save);
 }
 
@@ -479,7 +515,7 @@ void
 scd2_gain_columns(const Scd2Dimension *dim, int64 run_id)
 {
 	List	   *gained = find_gained(dim);
-	Oid			view;
+	Oid			views[2];
 	char	   *name;
 	Oid			function;
 	ListCell   *lc;
@@ -489,7 +525,7 @@ scd2_gain_columns(const Scd2Dimension *dim, int64 run_id)
 	if (gained == NIL)
 		return;
 	check_width(dim, list_length(gained));
-	find_objects(dim, &view, &name);
+	find_objects(dim, views, &name);
 
 	scd2_rights_enter(dim->owner, &save);
 	foreach(lc, gained)
@@ -499,6 +535,12 @@ scd2_gain_columns(const Scd2Dimension *dim, int64 run_id)
 		check_free(dim, dim->relid, column);
 		add_column(dim->relid, column->name, column->typid, column->typmod,
 				   column->collation);
+		if (dim->history != NULL)
+		{
+			check_free(dim, dim->history->relid, column);
+			add_column(dim->history->relid, column->name, column->typid,
+					   column->typmod, column->collation);
+		}
 		if (OidIsValid(dim->log))
 		{
 			int32		typmod = column->typmod;
@@ -509,8 +551,11 @@ scd2_gain_columns(const Scd2Dimension *dim, int64 run_id)
 		}
 	}
 	rewrite_hashes(dim, gained);
-	if (OidIsValid(view) && get_rel_relkind(view) == RELKIND_VIEW)
-		extend_view(dim, view, gained);
+	if (dim->history != NULL)
+		rewrite_hashes(dim->history, gained);
+	for (int i = 0; i < lengthof(views); i++)
+		if (OidIsValid(views[i]) && get_rel_relkind(views[i]) == RELKIND_VIEW)
+			extend_view(dim, views[i], gained);
 	function = name == NULL ? InvalidOid : scd2_derived_find_function(dim->relid, name);
 	if (OidIsValid(function))
 		extend_function(dim, name, function, gained);

@@ -120,7 +120,7 @@ stage_absent(LateState *state)
 	bool		isnull;
 
 	scd2_store_register(&batch->states);
-	scd2_spi_read("open keys", scd2_plan_late_open_keys(batch->dim, batch->scope_sql),
+	scd2_spi_read("late open keys", scd2_plan_late_open_keys(batch->dim, batch->scope_sql),
 				  1, types, values, NULL);
 	batch->open_keys = DatumGetInt64(scd2_spi_value(0, 1, &isnull));
 
@@ -154,7 +154,7 @@ scd2_stage_late(Scd2Batch *batch)
 	batch->is_late = true;
 	batch->has_next = dim->mode == SCD2_MODE_SNAPSHOT &&
 		scd2_runs_next_snapshot(dim, batch->batch_time, 0, batch->scope,
-								&batch->next);
+								&batch->next, &batch->next_id);
 
 	scd2_store_begin(batch, &batch->staged, "scd2_staged",
 					 scd2_staged_desc(dim, &batch->layout, 0));

@@ -40,13 +40,13 @@ scd2_names_resolve(void)
 	{
 		/*
 		 * A registered dimension comes before a kept one of the same name.
-		 * Another session may be at it, too: what it caches stands.  Log and
-		 * view are the dimension owner's: else somebody took the name of one
+		 * Another session may be at it, too: what it caches stands.  Log,
+		 * history and views are the dimension owner's: else somebody took the name of one
 		 * that was dropped, and follow_owners would take his table from him.
 		 */
 		(void) run("cache relations",
 				   "INSERT INTO scd2.registry_cache"
-				   " (dimension_id, relation, log, source, view, source_types) "
+				   " (dimension_id, relation, log, source, view, history, versions, source_types) "
 				   "SELECT r.dimension_id,"
 				   " CASE WHEN r.relation IS NOT NULL AND NOT EXISTS"
 				   " (SELECT FROM scd2.registry_cache o WHERE o.relation = r.relation)"
@@ -55,6 +55,8 @@ scd2_names_resolve(void)
 				   " CASE WHEN c.oid IS NULL OR l.relowner = c.relowner THEN r.log END,"
 				   " CASE WHEN d.source_schema <> 'pg_temp' THEN r.source END,"
 				   " CASE WHEN c.oid IS NULL OR v.relowner = c.relowner THEN r.view END,"
+				   " CASE WHEN c.oid IS NULL OR h.relowner = c.relowner THEN r.history END,"
+				   " CASE WHEN c.oid IS NULL OR w.relowner = c.relowner THEN r.versions END,"
 				   " ARRAY(SELECT pg_catalog.to_regtype(u.t)"
 				   " FROM pg_catalog.unnest(d.source_types) WITH ORDINALITY u(t, o) ORDER BY u.o) "
 				   "FROM scd2.registry_resolved r "
@@ -62,11 +64,13 @@ scd2_names_resolve(void)
 				   "LEFT JOIN pg_catalog.pg_class c ON c.oid = r.relation "
 				   "LEFT JOIN pg_catalog.pg_class l ON l.oid = r.log "
 				   "LEFT JOIN pg_catalog.pg_class v ON v.oid = r.view "
+				   "LEFT JOIN pg_catalog.pg_class h ON h.oid = r.history "
+				   "LEFT JOIN pg_catalog.pg_class w ON w.oid = r.versions "
 				   "WHERE NOT r.is_cached ON CONFLICT DO NOTHING");
 		(void) run("cache columns",
 				   "INSERT INTO scd2.registry_cache_column"
-				   " (dimension_id, column_id, attnum, log_attnum, registered_type) "
-				   "SELECT c.dimension_id, c.column_id, a.attnum, l.attnum,"
+				   " (dimension_id, column_id, attnum, log_attnum, history_attnum, registered_type) "
+				   "SELECT c.dimension_id, c.column_id, a.attnum, l.attnum, h.attnum,"
 				   " pg_catalog.to_regtype(c.registered_type) "
 				   "FROM scd2.registry_column c "
 				   "JOIN scd2.registry_cache k ON k.dimension_id = c.dimension_id "
@@ -74,6 +78,8 @@ scd2_names_resolve(void)
 				   " AND a.attname = c.column_name AND NOT a.attisdropped "
 				   "LEFT JOIN pg_catalog.pg_attribute l ON l.attrelid = k.log"
 				   " AND l.attname = c.log_column AND NOT l.attisdropped "
+				   "LEFT JOIN pg_catalog.pg_attribute h ON h.attrelid = k.history"
+				   " AND h.attname = c.history_column AND NOT h.attisdropped "
 				   "WHERE NOT EXISTS (SELECT FROM scd2.registry_cache_column o"
 				   " WHERE o.dimension_id = c.dimension_id AND o.column_id = c.column_id)"
 				   " ON CONFLICT DO NOTHING");
@@ -156,6 +162,20 @@ scd2_names_follow(void)
 			   "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
 			   "WHERE k.dimension_id = d.id"
 			   " AND (d.view_schema <> n.nspname OR d.view_name <> c.relname)");
+	(void) run("follow histories",
+			   "UPDATE scd2.registry_dimension d SET history_schema = n.nspname, history_name = c.relname "
+			   "FROM scd2.registry_cache k "
+			   "JOIN pg_catalog.pg_class c ON c.oid = k.history "
+			   "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+			   "WHERE k.dimension_id = d.id"
+			   " AND (d.history_schema <> n.nspname OR d.history_name <> c.relname)");
+	(void) run("follow views of versions",
+			   "UPDATE scd2.registry_dimension d SET versions_schema = n.nspname, versions_name = c.relname "
+			   "FROM scd2.registry_cache k "
+			   "JOIN pg_catalog.pg_class c ON c.oid = k.versions "
+			   "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+			   "WHERE k.dimension_id = d.id"
+			   " AND (d.versions_schema <> n.nspname OR d.versions_name <> c.relname)");
 	(void) run("follow sources",
 			   "UPDATE scd2.registry_dimension d SET source_schema = n.nspname, source_name = c.relname "
 			   "FROM scd2.registry_cache k "
@@ -181,6 +201,14 @@ scd2_names_follow(void)
 			   " AND NOT a.attisdropped "
 			   "WHERE rc.dimension_id = kc.dimension_id AND rc.column_id = kc.column_id"
 			   " AND rc.log_column <> a.attname");
+	(void) run("follow history columns",
+			   "UPDATE scd2.registry_column rc SET history_column = a.attname "
+			   "FROM scd2.registry_cache k "
+			   "JOIN scd2.registry_cache_column kc ON kc.dimension_id = k.dimension_id "
+			   "JOIN pg_catalog.pg_attribute a ON a.attrelid = k.history AND a.attnum = kc.history_attnum"
+			   " AND NOT a.attisdropped "
+			   "WHERE rc.dimension_id = kc.dimension_id AND rc.column_id = kc.column_id"
+			   " AND rc.history_column <> a.attname");
 	(void) run("follow key types",
 			   "UPDATE scd2.registry_column rc SET registered_type = pg_catalog.format_type(t.oid, NULL) "
 			   "FROM scd2.registry_cache_column kc "
@@ -224,10 +252,12 @@ scd2_names_mend(int32 id)
 							"WHERE d.id = $1 AND (k.dimension_id IS NULL"
 							" OR EXISTS (SELECT FROM pg_catalog.pg_class c"
 							" JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-							" WHERE c.oid IN (k.relation, k.log, k.source, k.view) AND pg_catalog.format('%I.%I', n.nspname, c.relname) <>"
+							" WHERE c.oid IN (k.relation, k.log, k.source, k.view, k.history, k.versions) AND pg_catalog.format('%I.%I', n.nspname, c.relname) <>"
 							" CASE c.oid WHEN k.relation THEN pg_catalog.format('%I.%I', d.schema_name, d.table_name)"
 							" WHEN k.log THEN pg_catalog.format('%I.%I', d.log_schema, d.log_name)"
 							" WHEN k.view THEN pg_catalog.format('%I.%I', d.view_schema, d.view_name)"
+							" WHEN k.history THEN pg_catalog.format('%I.%I', d.history_schema, d.history_name)"
+							" WHEN k.versions THEN pg_catalog.format('%I.%I', d.versions_schema, d.versions_name)"
 							" ELSE pg_catalog.format('%I.%I', d.source_schema, d.source_name) END)"
 							" OR EXISTS (SELECT FROM scd2.registry_column rc"
 							" JOIN scd2.registry_cache_column kc"
@@ -236,8 +266,11 @@ scd2_names_mend(int32 id)
 							" ON a.attrelid = k.relation AND a.attnum = kc.attnum"
 							" LEFT JOIN pg_catalog.pg_attribute l"
 							" ON l.attrelid = k.log AND l.attnum = kc.log_attnum"
+							" LEFT JOIN pg_catalog.pg_attribute h"
+							" ON h.attrelid = k.history AND h.attnum = kc.history_attnum"
 							" WHERE rc.dimension_id = d.id"
-							" AND (rc.column_name <> a.attname OR rc.log_column <> l.attname)))",
+							" AND (rc.column_name <> a.attname OR rc.log_column <> l.attname"
+							" OR rc.history_column <> h.attname)))",
 							1, types, values, NULL, false) > 0;
 	scd2_spi_end();
 	scd2_rights_leave(&save);

@@ -572,6 +572,15 @@ not_yet(const char *what)
 }
 
 /*
+ * Are closed versions kept in a table of their own?
+ */
+bool
+scd2_is_separate(const Scd2Options *options)
+{
+	return strcmp(options->history, "separate") == 0;
+}
+
+/*
  * What a later version brings: never silence.
  */
 static void
@@ -583,8 +592,6 @@ refuse_later_features(const Scd2Options *options, const char *log_position)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"log_position\" needs mode \"log\"")));
-	if (strcmp(options->history, "separate") == 0)
-		not_yet("history \"separate\"");
 	if (strcmp(options->on_bad_row, "quarantine") == 0)
 		not_yet("on_bad_row \"quarantine\"");
 }

@@ -81,6 +81,9 @@ extern Scd2Options *scd2_options_read(FunctionCallInfo fcinfo);
 /* The registry's jsonb of them, as text. */
 extern char *scd2_options_json(const Scd2Options *options);
 
+/* Are closed versions kept in a table of their own? */
+extern bool scd2_is_separate(const Scd2Options *options);
+
 /* Number of a source column, or InvalidAttrNumber. */
 extern AttrNumber scd2_source_attnum(const Scd2Options *options, const char *name);
 

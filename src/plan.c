@@ -288,7 +288,11 @@ scd2_plan_has_versions(const Scd2Dimension *dim)
 	initStringInfo(&buf);
 	appendStringInfo(&buf, "SELECT 1\n  FROM %s AS d\n WHERE ", dim->sql_name);
 	scd2_append_ident(&buf, "d", dim->keys[0].name);
-	appendStringInfoString(&buf, " IS NOT NULL\n LIMIT 1");
+	appendStringInfoString(&buf, " IS NOT NULL");
+	if (dim->history != NULL)
+		appendStringInfo(&buf, "\nUNION ALL\nSELECT 1\n  FROM %s AS h",
+						 dim->history->sql_name);
+	appendStringInfoString(&buf, "\n LIMIT 1");
 	return buf.data;
 }
 
@@ -394,6 +398,50 @@ append_version_columns(StringInfo buf, const Scd2Dimension *dim,
 	}
 }
 
+/* The table that closed versions lie in. */
+static const Scd2Dimension *
+closed_place(const Scd2Dimension *dim)
+{
+	return dim->history != NULL ? dim->history : dim;
+}
+
+/*
+ * Has a table ("place") the version that the row would make at its E?
+ */
+static void
+append_same_version(StringInfo buf, const Scd2Dimension *place,
+					const bool *lacks)
+{
+	appendStringInfo(buf, "EXISTS (\n"
+					 "           SELECT FROM %s AS v\n            WHERE ",
+					 place->sql_name);
+	scd2_plan_key_match(buf, place, "v", false, "s");
+	appendStringInfoString(buf, "\n              AND ");
+	scd2_append_ident(buf, "v", place->valid_from);
+	appendStringInfoString(buf, AT_MOST "s.e AND (");
+	scd2_append_ident(buf, "v", place->valid_to);
+	appendStringInfoString(buf, AFTER "s.e");
+	if (place->open_end_is_null)
+	{
+		appendStringInfoString(buf, " OR ");
+		scd2_append_ident(buf, "v", place->valid_to);
+		appendStringInfoString(buf, " IS NULL");
+	}
+	appendStringInfoChar(buf, ')');
+	if (place->is_deleted != NULL)
+	{
+		appendStringInfoString(buf, "\n              AND NOT ");
+		scd2_append_ident(buf, "v", place->is_deleted);
+	}
+	if (version_columns(place, "v", lacks) != NIL)
+	{
+		appendStringInfoString(buf, "\n              AND (s.deleted OR ");
+		scd2_plan_row_hash(buf, version_columns(place, "v", lacks));
+		appendStringInfoString(buf, EQUALS "s.fp)");
+	}
+	appendStringInfoChar(buf, ')');
+}
+
 /*
  * Was the row applied before?  With a log: an equal change is in it.  Without:
  * the version at its E is equal (R20).
@@ -428,35 +476,18 @@ append_replay(StringInfo buf, const Scd2Dimension *dim, int flags,
 	else
 	{
 		appendStringInfo(buf, "CASE WHEN s.e" AT_MOST "coalesce(%s, %s) THEN s.deleted"
-						 DIFFERS "EXISTS (\n"
-						 "           SELECT FROM %s AS v\n            WHERE ",
+						 DIFFERS "%s",
 						 scd2_plan_column_of("d", dim->valid_from),
-						 scd2_plan_column_of("c", dim->valid_to), dim->sql_name);
-		scd2_plan_key_match(buf, dim, "v", false, "s");
-		appendStringInfoString(buf, "\n              AND ");
-		scd2_append_ident(buf, "v", dim->valid_from);
-		appendStringInfoString(buf, AT_MOST "s.e AND (");
-		scd2_append_ident(buf, "v", dim->valid_to);
-		appendStringInfoString(buf, AFTER "s.e");
-		if (dim->open_end_is_null)
+						 scd2_plan_column_of("c", closed_place(dim)->valid_to),
+						 dim->history != NULL ? "(" : "");
+		append_same_version(buf, dim, lacks);
+		if (dim->history != NULL)
 		{
 			appendStringInfoString(buf, " OR ");
-			scd2_append_ident(buf, "v", dim->valid_to);
-			appendStringInfoString(buf, " IS NULL");
+			append_same_version(buf, dim->history, lacks);
+			appendStringInfoChar(buf, ')');
 		}
-		appendStringInfoChar(buf, ')');
-		if (dim->is_deleted != NULL)
-		{
-			appendStringInfoString(buf, "\n              AND NOT ");
-			scd2_append_ident(buf, "v", dim->is_deleted);
-		}
-		if (version_columns(dim, "v", lacks) != NIL)
-		{
-			appendStringInfoString(buf, "\n              AND (s.deleted OR ");
-			scd2_plan_row_hash(buf, version_columns(dim, "v", lacks));
-			appendStringInfoString(buf, EQUALS "s.fp)");
-		}
-		appendStringInfoString(buf, ")\n       ELSE false END");
+		appendStringInfoString(buf, "\n       ELSE false END");
 	}
 }
 
@@ -529,6 +560,7 @@ char *
 scd2_plan_resolve(const Scd2Dimension *dim, int flags, const bool *lacks)
 {
 	StringInfoData buf;
+	const Scd2Dimension *closed = closed_place(dim);
 	bool		has_log = OidIsValid(dim->log);
 	bool		ask_type0 = scd2_count_type(dim, 0) > 0 &&
 		scd2_compares_state(dim) && has_log;
@@ -545,13 +577,13 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags, const bool *lacks)
 	}
 	append_version_columns(&buf, dim, "d");
 	appendStringInfoString(&buf, ",\n       ");
-	scd2_append_ident(&buf, "c", dim->valid_to);
-	append_version_columns(&buf, dim, "c");
+	scd2_append_ident(&buf, "c", closed->valid_to);
+	append_version_columns(&buf, closed, "c");
 	appendStringInfo(&buf, ",\n       %s AS newest,\n       ",
 					 has_log ? "n.newest" :
 					 psprintf("coalesce(%s, %s)",
 							  scd2_plan_column_of("d", dim->valid_from),
-							  scd2_plan_column_of("c", dim->valid_to)));
+							  scd2_plan_column_of("c", closed->valid_to)));
 	append_replay(&buf, dim, flags, lacks);
 	appendStringInfoString(&buf, " AS replay");
 	if (ask_type0)
@@ -585,16 +617,16 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags, const bool *lacks)
 
 	appendStringInfoString(&buf, "\n  LEFT JOIN LATERAL (\n"
 						   "           SELECT v.*\n             FROM ");
-	appendStringInfo(&buf, "%s AS v\n            WHERE ", dim->sql_name);
+	appendStringInfo(&buf, "%s AS v\n            WHERE ", closed->sql_name);
 	if (flags & SCD2_RESOLVE_NO_DIM)
 		appendStringInfoString(&buf, "false");
 	else
 	{
 		appendStringInfoString(&buf, "d.ctid IS NULL AND ");
-		scd2_plan_key_match(&buf, dim, "v", false, "s");
+		scd2_plan_key_match(&buf, closed, "v", false, "s");
 	}
 	appendStringInfoString(&buf, "\n            ORDER BY ");
-	scd2_append_ident(&buf, "v", dim->valid_from);
+	scd2_append_ident(&buf, "v", closed->valid_from);
 	appendStringInfoString(&buf, " DESC LIMIT 1) AS c ON true");
 
 	if (has_log)
@@ -726,7 +758,7 @@ scd2_plan_open_columns(const Scd2Dimension *dim)
  * Open: the second copy.  The tuplestore's columns are called c1, c2, ...
  */
 char *
-scd2_plan_open(const Scd2Dimension *dim)
+scd2_plan_open(const Scd2Dimension *dim, const char *store)
 {
 	List	   *names = scd2_plan_open_columns(dim);
 	StringInfoData buf;
@@ -743,7 +775,7 @@ scd2_plan_open(const Scd2Dimension *dim)
 	appendStringInfoString(&buf, ")\nSELECT ");
 	for (int i = 1; i <= list_length(names); i++)
 		appendStringInfo(&buf, "%so.c%d", i > 1 ? ", " : "", i);
-	appendStringInfoString(&buf, "\n  FROM scd2_open AS o");
+	appendStringInfo(&buf, "\n  FROM %s AS o", store);
 	return buf.data;
 }
 
@@ -814,7 +846,7 @@ scd2_plan_log(const Scd2Dimension *dim)
 	appendStringInfoString(&buf, "g.deleted, ");
 	for (int i = 1; i <= dim->nattrs; i++)
 		appendStringInfo(&buf, "g.a%d, ", i);
-	appendStringInfoString(&buf, "g.lacks, $1, $2\n  FROM scd2_logged AS g");
+	appendStringInfoString(&buf, "g.lacks, g.run, $1\n  FROM scd2_logged AS g");
 	return buf.data;
 }
 
@@ -823,7 +855,7 @@ scd2_plan_log(const Scd2Dimension *dim)
  * is there twice?  Returns K, valid_from, surrogate key.
  */
 char *
-scd2_plan_collision(const Scd2Dimension *dim)
+scd2_plan_collision(const Scd2Dimension *dim, const char *store)
 {
 	int			valid_from = list_length(scd2_plan_open_columns(dim)) -
 		(dim->is_deleted != NULL ? 3 : 2);
@@ -834,18 +866,19 @@ scd2_plan_collision(const Scd2Dimension *dim)
 	for (int i = 0; i < dim->nkeys; i++)
 		appendStringInfo(&buf, "%s, ", scd2_plan_column_of("d", dim->keys[i].name));
 	appendStringInfo(&buf, "%s::pg_catalog.text, %s::pg_catalog.text"
-					 "\n  FROM scd2_open AS o\n  JOIN %s AS d ON %s"
+					 "\n  FROM %s AS o\n  JOIN %s AS d ON %s"
 					 EQUALS "o.c1\nUNION ALL\nSELECT ",
 					 scd2_plan_column_of("d", dim->valid_from),
-					 scd2_plan_column_of("d", dim->sk_name),
+					 scd2_plan_column_of("d", dim->sk_name), store,
 					 dim->sql_name, scd2_plan_column_of("d", dim->sk_name));
 	for (int i = 0; i < dim->nkeys; i++)
 		appendStringInfo(&buf, "o.c%d, ", i + 2);
 	appendStringInfo(&buf, "o.c%d::pg_catalog.text, o.c1::pg_catalog.text"
 					 "\n  FROM (SELECT o.*, count(*) OVER (PARTITION BY o.c1) AS copies"
-					 " FROM scd2_open AS o) AS o"
+					 " FROM %s AS o) AS o"
 					 "\n WHERE o.copies > 1"
 					 "\n    OR EXISTS (SELECT FROM %s AS d WHERE %s" EQUALS "o.c1)",
-					 valid_from, dim->sql_name, scd2_plan_column_of("d", dim->sk_name));
+					 valid_from, store, dim->sql_name,
+					 scd2_plan_column_of("d", dim->sk_name));
 	return buf.data;
 }

@@ -11,6 +11,7 @@
 #include "plan_chain.h"
 
 #include "catalog/pg_type.h"
+#include "plan_history.h"
 #include "sqltext.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -92,7 +93,12 @@ append_versions(StringInfo buf, const Scd2Dimension *dim, int flags)
 {
 	int			extra = 0;
 
-	appendStringInfo(buf, "SELECT %d AS kind", SCD2_CHAIN_VERSION);
+	if (dim->history == NULL)
+		appendStringInfo(buf, "SELECT %d AS kind", SCD2_CHAIN_VERSION);
+	else
+		appendStringInfo(buf, "SELECT CASE WHEN %s THEN %d ELSE %d END AS kind",
+						 scd2_plan_in_history(dim, "d"), SCD2_CHAIN_CLOSED,
+						 SCD2_CHAIN_VERSION);
 	for (int i = 0; i < dim->nkeys; i++)
 		appendStringInfo(buf, ", %s AS k%d",
 						 scd2_plan_column_of("d", dim->keys[i].name), i + 1);
@@ -122,7 +128,7 @@ append_versions(StringInfo buf, const Scd2Dimension *dim, int flags)
 	appendStringInfo(buf, ", %s AS valid_to, %s AS is_current",
 					 scd2_plan_column_of("d", dim->valid_to),
 					 scd2_plan_column_of("d", dim->is_current));
-	append_keys_join(buf, dim, flags, dim->sql_name, "d", false);
+	append_keys_join(buf, dim, flags, scd2_plan_versions(dim), "d", false);
 	if (!(flags & SCD2_CHAIN_KEYS))
 		appendStringInfo(buf, "\n         WHERE %s IS NOT NULL",
 						 scd2_plan_column_of("d", dim->keys[0].name));
@@ -196,7 +202,7 @@ append_new(StringInfo buf, const Scd2Dimension *dim, int flags)
 		appendStringInfo(buf, ", g.s%d AS s%d", i, i);
 	append_null(buf, INT8OID, "id");
 	appendStringInfoString(buf, ", g.ord AS ord, g.deleted AS deleted, g.lacks AS lacks");
-	append_null(buf, INT8OID, "run");
+	appendStringInfoString(buf, ", g.run AS run");
 	for (int i = 1; i <= dim->nattrs; i++)
 		appendStringInfo(buf, ", g.a%d AS a%d", i, i);
 	if (flags & SCD2_CHAIN_VERSIONS)

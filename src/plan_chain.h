@@ -20,6 +20,7 @@
 /* What a row of the chain statement is. */
 typedef enum Scd2ChainKind
 {
+	SCD2_CHAIN_CLOSED = -1,		/* a version in the history table */
 	SCD2_CHAIN_VERSION,			/* a version */
 	SCD2_CHAIN_CHANGE,			/* a change in the log */
 	SCD2_CHAIN_NEW				/* a change that the batch will log */

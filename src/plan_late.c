@@ -12,6 +12,7 @@
 
 #include "plan_late.h"
 
+#include "plan_history.h"
 #include "utils/builtins.h"
 
 #define EQUALS		" OPERATOR(pg_catalog.=) "
@@ -38,7 +39,7 @@ append_open(StringInfo buf, const Scd2Dimension *dim, const char *scope_sql)
 	if (scope_sql == NULL)
 		return;
 	appendStringInfo(buf, "\n   AND EXISTS (\n           SELECT FROM %s AS d\n            WHERE ",
-					 dim->sql_name);
+					 scd2_plan_versions(dim));
 	scd2_plan_key_match(buf, dim, "d", false, "t");
 	appendStringInfo(buf, "\n              AND %s" AT_MOST "$1 AND (%s" AFTER "$1",
 					 scd2_plan_column_of("d", dim->valid_from),

@@ -58,6 +58,18 @@ scd2_plan_before(const Scd2Dimension *dim)
 	scd2_plan_row_hash(&buf, image(dim, "c.valid_to", "false"));
 	appendStringInfo(&buf, " AS image\n  FROM scd2_close AS c\n  JOIN %s AS d ON d.ctid"
 					 EQUALS "c.tid", dim->sql_name);
+	if (scd2_has_overlay(dim) && dim->history != NULL)
+	{
+		const Scd2Dimension *history = dim->history;
+
+		appendStringInfo(&buf, "\nUNION ALL\nSELECT %s, ",
+						 scd2_plan_column_of("d", history->sk_name));
+		scd2_plan_row_hash(&buf, image(history, scd2_plan_column_of("d", history->valid_to),
+									   scd2_plan_column_of("d", history->is_current)));
+		appendStringInfo(&buf, "\n  FROM scd2_overwrite AS w\n  JOIN %s AS d ON ",
+						 history->sql_name);
+		scd2_plan_key_match(&buf, history, "d", false, "w");
+	}
 	if (scd2_has_overlay(dim))
 	{
 		appendStringInfo(&buf, "\nUNION ALL\nSELECT %s, ", sk);
@@ -72,6 +84,17 @@ scd2_plan_before(const Scd2Dimension *dim)
 	return buf.data;
 }
 
+static void
+append_no_image(StringInfo buf, const Scd2Dimension *place, const char *further)
+{
+	appendStringInfo(buf, "NOT EXISTS (\n           SELECT FROM %s AS d"
+					 "\n            WHERE %s" EQUALS "b.sk%s\n              AND ",
+					 place->sql_name, scd2_plan_column_of("d", place->sk_name), further);
+	scd2_plan_row_hash(buf, image(place, scd2_plan_column_of("d", place->valid_to),
+								  scd2_plan_column_of("d", place->is_current)));
+	appendStringInfoString(buf, EQUALS "b.image)");
+}
+
 /*
  * Updated versions that are not what they were to be.
  */
@@ -81,14 +104,45 @@ scd2_plan_check_updated(const Scd2Dimension *dim)
 	StringInfoData buf;
 
 	initStringInfo(&buf);
-	appendStringInfo(&buf, "SELECT 1\n  FROM scd2_before AS b"
-					 "\n WHERE NOT EXISTS (\n           SELECT FROM %s AS d"
-					 "\n            WHERE %s" EQUALS "b.sk\n              AND ",
-					 dim->sql_name, scd2_plan_column_of("d", dim->sk_name));
-	scd2_plan_row_hash(&buf, image(dim, scd2_plan_column_of("d", dim->valid_to),
-								   scd2_plan_column_of("d", dim->is_current)));
-	appendStringInfoString(&buf, EQUALS "b.image)\n LIMIT 1");
+	appendStringInfoString(&buf, "SELECT 1\n  FROM scd2_before AS b\n WHERE ");
+	if (dim->history == NULL)
+		append_no_image(&buf, dim, "");
+	else
+	{
+		/* the image tells which of the two it should be in */
+		append_no_image(&buf, dim, psprintf(" AND %s", scd2_plan_column_of("d", dim->is_current)));
+		appendStringInfoString(&buf, "\n   AND ");
+		append_no_image(&buf, dim->history,
+						psprintf(" AND NOT %s",
+								 scd2_plan_column_of("d", dim->history->is_current)));
+	}
+	appendStringInfoString(&buf, "\n LIMIT 1");
 	return buf.data;
+}
+
+static void
+append_wrong_overlay(StringInfo buf, const Scd2Dimension *place, const char *store)
+{
+	List	   *names = scd2_plan_overlay_columns(place);
+	List	   *mine = NIL;
+	List	   *theirs = NIL;
+	ListCell   *lc;
+
+	foreach(lc, names)
+	{
+		mine = lappend(mine, scd2_plan_column_of("d", (char *) lfirst(lc)));
+		theirs = lappend(theirs, psprintf("w.o%d", foreach_current_index(lc) + 1));
+	}
+	appendStringInfo(buf, "SELECT 1\n  FROM %s AS w\n  JOIN %s AS d ON ", store,
+					 place->sql_name);
+	scd2_plan_key_match(buf, place, "d", false, "w");
+	if (strcmp(store, "scd2_close") == 0)
+		appendStringInfo(buf, " AND %s" EQUALS "w.valid_from",
+						 scd2_plan_column_of("d", place->valid_from));
+	appendStringInfoString(buf, "\n WHERE ");
+	scd2_plan_row_hash(buf, mine);
+	appendStringInfoString(buf, DIFFERS "\n       ");
+	scd2_plan_row_hash(buf, theirs);
 }
 
 /*
@@ -98,34 +152,16 @@ scd2_plan_check_updated(const Scd2Dimension *dim)
 char *
 scd2_plan_check_overlay(const Scd2Dimension *dim)
 {
-	List	   *names = scd2_plan_overlay_columns(dim);
 	StringInfoData buf;
 
 	initStringInfo(&buf);
-	for (int branch = 0; branch < 2; branch++)
+	append_wrong_overlay(&buf, dim->history != NULL ? dim->history : dim, "scd2_close");
+	appendStringInfoString(&buf, "\nUNION ALL\n");
+	append_wrong_overlay(&buf, dim, "scd2_overwrite");
+	if (dim->history != NULL)
 	{
-		List	   *mine = NIL;
-		List	   *theirs = NIL;
-		ListCell   *lc;
-
-		foreach(lc, names)
-		{
-			mine = lappend(mine, scd2_plan_column_of("d", (char *) lfirst(lc)));
-			theirs = lappend(theirs, psprintf("w.o%d",
-											  foreach_current_index(lc) + 1));
-		}
-		appendStringInfo(&buf, "%sSELECT 1\n  FROM %s AS w\n  JOIN %s AS d ON ",
-						 branch > 0 ? "\nUNION ALL\n" : "",
-						 branch > 0 ? "scd2_overwrite" : "scd2_close",
-						 dim->sql_name);
-		scd2_plan_key_match(&buf, dim, "d", false, "w");
-		if (branch == 0)
-			appendStringInfo(&buf, " AND %s" EQUALS "w.valid_from",
-							 scd2_plan_column_of("d", dim->valid_from));
-		appendStringInfoString(&buf, "\n WHERE ");
-		scd2_plan_row_hash(&buf, mine);
-		appendStringInfoString(&buf, DIFFERS "\n       ");
-		scd2_plan_row_hash(&buf, theirs);
+		appendStringInfoString(&buf, "\nUNION ALL\n");
+		append_wrong_overlay(&buf, dim->history, "scd2_overwrite");
 	}
 	appendStringInfoString(&buf, "\n LIMIT 1");
 	return buf.data;
@@ -165,7 +201,7 @@ scd2_plan_check_opened(const Scd2Dimension *dim, const char *store)
 }
 
 /*
- * Changes that are not in the log as they were sent; $1 is the run.
+ * Changes that are not in the log as they were sent; $1 is when they were recorded.
  */
 char *
 scd2_plan_check_logged(const Scd2Dimension *dim)
@@ -188,9 +224,10 @@ scd2_plan_check_logged(const Scd2Dimension *dim)
 					 "\n            WHERE ", dim->log_sql_name);
 	scd2_plan_key_match(&buf, dim, "l", true, "g");
 	appendStringInfo(&buf, "\n              AND %s" EQUALS "g.e AND %s" EQUALS
-					 "$1\n              AND ",
+					 "g.run AND %s" EQUALS "$1\n              AND ",
 					 scd2_plan_column_of("l", dim->log_effective_at),
-					 scd2_plan_column_of("l", dim->log_run));
+					 scd2_plan_column_of("l", dim->log_run),
+					 scd2_plan_column_of("l", dim->log_recorded_at));
 	scd2_plan_row_hash(&buf, scd2_plan_log_fingerprint(dim, "l", NULL));
 	appendStringInfoString(&buf, EQUALS);
 	scd2_plan_row_hash(&buf, theirs);

@@ -32,6 +32,8 @@
 #include "apply.h"
 #include "plan.h"
 #include "plan_chain.h"
+#include "plan_history.h"
+#include "plan_late.h"
 #include "plan_verify.h"
 #include "progress.h"
 #include "spi.h"
@@ -289,6 +291,7 @@ scd2_sql(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	Scd2Dimension *dim;
+	Scd2Dimension *history;
 	MemoryContext oldcxt = CurrentMemoryContext;
 	Oid			relid = scd2_registry_argument(fcinfo);
 	int			step = 0;
@@ -298,6 +301,7 @@ scd2_sql(PG_FUNCTION_ARGS)
 	scd2_spi_begin();
 	MemoryContextSwitchTo(oldcxt);
 	dim = scd2_registry_load(relid, oldcxt);
+	history = dim->history;
 
 #define SHOW(name, text) \
 	do { \
@@ -319,20 +323,43 @@ scd2_sql(PG_FUNCTION_ARGS)
 		SHOW("newest", scd2_plan_newest(dim));
 	SHOW("resolve", scd2_plan_resolve(dim, dim->mode == SCD2_MODE_SNAPSHOT ?
 									  SCD2_RESOLVE_BY_TID : 0, NULL));
+	if (OidIsValid(dim->log) && dim->effective_at == NULL)
+	{
+		SHOW("states", scd2_plan_chain(dim, 0));
+		if (dim->mode == SCD2_MODE_SNAPSHOT)
+		{
+			SHOW("late open keys", scd2_plan_late_open_keys(dim, NULL));
+			SHOW("late absent", scd2_plan_late_absent(dim, NULL));
+		}
+		SHOW("late resolve", scd2_plan_late_resolve(dim));
+	}
 	SHOW("before", scd2_plan_before(dim));
-	SHOW("close", scd2_plan_close(dim));
+	SHOW("close", history != NULL ? scd2_plan_move(dim) : scd2_plan_close(dim));
 	if (OidIsValid(dim->log))
 	{
 		SHOW("fold", scd2_plan_chain(dim, SCD2_CHAIN_VERSIONS | SCD2_CHAIN_KEYS |
 									 SCD2_CHAIN_LOGGED));
-		SHOW("doom", scd2_plan_doom(dim));
+		if (history != NULL)
+		{
+			SHOW("take out", scd2_plan_take_out(dim, "scd2_remove"));
+			SHOW("take out of history", scd2_plan_take_out(history, "scd2_history_remove"));
+		}
+		else
+			SHOW("doom", scd2_plan_doom(dim));
 		SHOW("revise", scd2_plan_revise(dim, "scd2_revise"));
+		if (history != NULL)
+			SHOW("revise history", scd2_plan_revise(history, "scd2_history_revise"));
 	}
-	SHOW("open", scd2_plan_open(dim));
-	SHOW("collision", scd2_plan_collision(dim));
+	if (history != NULL)
+		SHOW("open history", scd2_plan_open(history, "scd2_history_open"));
+	SHOW("open", scd2_plan_open(dim, "scd2_open"));
+	SHOW("collision", history != NULL ? scd2_plan_in_both(dim) :
+		 scd2_plan_collision(dim, "scd2_open"));
 	if (scd2_has_overlay(dim))
 		SHOW("overwrite", scd2_plan_overwrite(dim));
-	if (OidIsValid(dim->log))
+	if (scd2_has_overlay(dim) && history != NULL)
+		SHOW("overwrite history", scd2_plan_overwrite(history));
+	if (OidIsValid(dim->log) && history == NULL)
 	{
 		SHOW("lock removed", scd2_plan_lock_doomed(dim, list_make1_int(dim->sk_attnum)));
 		SHOW("remove", scd2_plan_remove(dim));
@@ -343,6 +370,8 @@ scd2_sql(PG_FUNCTION_ARGS)
 	if (scd2_has_overlay(dim))
 		SHOW("check overlay", scd2_plan_check_overlay(dim));
 	SHOW("check opened", scd2_plan_check_opened(dim, "scd2_open"));
+	if (history != NULL)
+		SHOW("check history", scd2_plan_check_opened(history, "scd2_history_open"));
 	if (OidIsValid(dim->log))
 		SHOW("check logged", scd2_plan_check_logged(dim));
 #undef SHOW

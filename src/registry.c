@@ -13,6 +13,7 @@
  */
 #include "compat.h"
 
+#include "history.h"
 #include "names.h"
 #include "period.h"
 #include "registry.h"
@@ -312,11 +313,11 @@ registered_source_type(Scd2Dimension *dim, const char *name)
 }
 
 /*
- * Number of a column now: the cached one while it lives, else by name.
+ * Number of a column now; see registry.h.
  */
-static AttrNumber
-column_now(Oid relid, int cached, const char *name, char **name_now,
-		   MemoryContext cxt)
+AttrNumber
+scd2_registry_column_now(Oid relid, int cached, const char *name,
+						 char **name_now, MemoryContext cxt)
 {
 	AttrNumber	attnum = (AttrNumber) cached;
 	HeapTuple	tuple = NULL;
@@ -380,10 +381,11 @@ load_columns(Scd2Dimension *dim, MemoryContext cxt)
 		bool		isnull;
 
 		if (name != NULL)
-			attnum = column_now(dim->relid, result_int(row, 9, 0), name, &now, cxt);
+			attnum = scd2_registry_column_now(dim->relid, result_int(row, 9, 0),
+											  name, &now, cxt);
 		if (log_name != NULL && OidIsValid(dim->log))
-			log_attnum = column_now(dim->log, result_int(row, 10, 0), log_name,
-									&log_now, cxt);
+			log_attnum = scd2_registry_column_now(dim->log, result_int(row, 10, 0),
+												  log_name, &log_now, cxt);
 
 		if (strcmp(role, "key") == 0 || strcmp(role, "tracked") == 0)
 		{
@@ -503,6 +505,8 @@ scd2_registry_load(Oid relid, MemoryContext cxt)
 	MemoryContext oldcxt;
 	char	   *source_schema;
 	char	   *source_name;
+	bool		separate;
+	Oid			history;
 
 	if (id == 0)
 	{
@@ -542,7 +546,8 @@ scd2_registry_load(Oid relid, MemoryContext cxt)
 						" d.options ->> 'effective_at', (d.options ->> 'change_log')::boolean,"
 						" d.source_columns,"
 						" ARRAY(SELECT COALESCE(k.source_types[u.o], pg_catalog.to_regtype(u.t))::oid"
-						" FROM pg_catalog.unnest(d.source_types) WITH ORDINALITY u(t, o) ORDER BY u.o) "
+						" FROM pg_catalog.unnest(d.source_types) WITH ORDINALITY u(t, o) ORDER BY u.o),"
+						" d.options ->> 'history' = 'separate', r.history::oid "
 						"FROM scd2.registry_dimension d "
 						"JOIN scd2.registry_resolved r ON r.dimension_id = d.id "
 						"LEFT JOIN scd2.registry_cache k ON k.dimension_id = d.id "
@@ -572,6 +577,8 @@ scd2_registry_load(Oid relid, MemoryContext cxt)
 		dim->log_sql_name = scd2_relation_name(dim->log);
 	}
 	MemoryContextSwitchTo(oldcxt);
+	separate = result_bool(24);
+	history = result_oid(0, 25);
 
 	load_columns(dim, cxt);
 
@@ -579,6 +586,8 @@ scd2_registry_load(Oid relid, MemoryContext cxt)
 	if (dim->effective_at != NULL)
 		dim->effective_type =
 			getBaseType(registered_source_type(dim, dim->effective_at));
+	if (separate)
+		scd2_history_load(dim, history, cxt);
 
 	scd2_spi_end();
 	scd2_rights_leave(&save);

@@ -102,6 +102,13 @@ typedef struct Scd2Dimension
 	char	   *sql_name;		/* quoted, for SQL */
 	char	   *log_sql_name;	/* quoted, or NULL */
 
+	/*
+	 * history => 'separate': the same definition as the table of closed
+	 * versions has it, with relid, sql_name and the names and numbers of columns
+	 * from there; else NULL.
+	 */
+	struct Scd2Dimension *history;
+
 	int			nkeys;
 	Scd2Column *keys;
 	int			nattrs;
@@ -176,6 +183,14 @@ typedef struct Scd2Dimension
  * undefined_object when "relid" is not a registered dimension.
  */
 extern Scd2Dimension *scd2_registry_load(Oid relid, MemoryContext cxt);
+
+/*
+ * Number of a column now: the cached one while it lives, else by name.  Its name
+ * now goes to *name_now.  Errors: undefined_column.
+ */
+extern AttrNumber scd2_registry_column_now(Oid relid, int cached,
+										   const char *name, char **name_now,
+										   MemoryContext cxt);
 
 /* The dimension that a call's first argument names; null is an error. */
 extern Oid	scd2_registry_argument(FunctionCallInfo fcinfo);

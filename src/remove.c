@@ -25,6 +25,7 @@
 
 #include "meddle.h"
 #include "plan_chain.h"
+#include "plan_history.h"
 #include "progress.h"
 #include "spi.h"
 #include "sqltext.h"
@@ -255,4 +256,52 @@ scd2_remove_versions(Scd2Batch *batch)
 							   scd2_find_meddlers(dim->relid, CMD_DELETE));
 	scd2_store_unregister(&batch->removes);
 	MemoryContextSwitchTo(oldcxt);
+}
+
+/*
+ * No key may refer to versions that move; see remove.h.
+ */
+void
+scd2_refuse_references(const Scd2Dimension *dim)
+{
+	const Oid	relids[] = {dim->relid, dim->history->relid};
+
+	for (int i = 0; i < lengthof(relids); i++)
+	{
+		List	   *keys = find_foreign_keys(relids[i]);
+		const ForeignKey *key;
+
+		if (keys == NIL)
+			continue;
+		key = linitial(keys);
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a foreign key of table \"%s\" refers to \"%s\", from which versions move away",
+						scd2_relation_name(key->table), scd2_relation_name(relids[i])),
+				 errdetail("Dimension \"%s\" has history \"separate\": a version leaves its table when it is closed.",
+						   dim->label),
+				 errhint("Nothing was written. Drop the foreign key, or register the dimension with history => 'inline'.")));
+	}
+}
+
+/*
+ * Take versions out of a table; see remove.h.
+ */
+void
+scd2_take_out_versions(Scd2Batch *batch, const Scd2Dimension *place,
+					   const Scd2Store *store)
+{
+	int			guc_level;
+	uint64		written;
+
+	scd2_progress_phase(SCD2_PHASE_REMOVE, store->ntuples);
+	scd2_store_register(store);
+	guc_level = scd2_spi_tid_join_begin();
+	written = scd2_spi_run("take out", scd2_plan_take_out(place, store->name),
+						   0, NULL, NULL, NULL);
+	scd2_spi_tid_join_end(guc_level);
+	if (written != store->ntuples)
+		scd2_raise_not_written(batch->dim, "removed versions",
+							   scd2_find_meddlers(place->relid, CMD_DELETE));
+	scd2_store_unregister(store);
 }

@@ -19,4 +19,13 @@ extern void scd2_doom_versions(Scd2Batch *batch);
  */
 extern void scd2_remove_versions(Scd2Batch *batch);
 
+/*
+ * With history => 'separate' versions leave a table without being gone.  Raise
+ * when a foreign key refers to the dimension or its history (R30), and take them
+ * out of a table ("place").
+ */
+extern void scd2_refuse_references(const Scd2Dimension *dim);
+extern void scd2_take_out_versions(Scd2Batch *batch, const Scd2Dimension *place,
+								   const Scd2Store *store);
+
 #endif							/* SCD2_REMOVE_H */

@@ -24,6 +24,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "history.h"
 #include "names.h"
 #include "plan.h"
 #include "progress.h"
@@ -131,6 +132,8 @@ scd2_batch_begin(Scd2Dimension *dim)
 										   ALLOCSET_DEFAULT_SIZES);
 	batch->newest_logged = PG_INT64_MIN;
 	scd2_check_ordinary_table(dim->relid);
+	if (dim->history != NULL)
+		scd2_history_check(dim);
 	check_column_types(dim);
 	describe_shape(batch);
 	batch->has_overlay = scd2_has_overlay(dim);
@@ -156,9 +159,10 @@ scd2_batch_begin(Scd2Dimension *dim)
 static void
 set_constraints_immediate(const Scd2Dimension *dim)
 {
-	Oid			types[] = {OIDOID, OIDOID};
+	Oid			types[] = {OIDOID, OIDOID, OIDOID};
 	Datum		values[] = {ObjectIdGetDatum(dim->relid),
-	ObjectIdGetDatum(dim->log)};
+		ObjectIdGetDatum(dim->log),
+	ObjectIdGetDatum(dim->history != NULL ? dim->history->relid : InvalidOid)};
 	StringInfoData sql;
 	uint64		n;
 
@@ -168,9 +172,9 @@ set_constraints_immediate(const Scd2Dimension *dim)
 					  "  JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.connamespace\n"
 					  " WHERE c.condeferrable\n"
 					  "   AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')\n"
-					  "   AND (c.conrelid OPERATOR(pg_catalog.=) ANY (ARRAY[$1, $2])\n"
-					  "        OR c.confrelid OPERATOR(pg_catalog.=) ANY (ARRAY[$1, $2]))",
-					  2, types, values, NULL);
+					  "   AND (c.conrelid OPERATOR(pg_catalog.=) ANY (ARRAY[$1, $2, $3])\n"
+					  "        OR c.confrelid OPERATOR(pg_catalog.=) ANY (ARRAY[$1, $2, $3]))",
+					  3, types, values, NULL);
 	if (n == 0)
 		return;
 	initStringInfo(&sql);
@@ -238,6 +242,7 @@ run_locked(Oid relid, const RunKind *kind, Running *entry,
 	Scd2Activity activity;
 	Relation	rel;
 	Relation	log = NULL;
+	Relation	history = NULL;
 
 	run.dim = scd2_registry_load(relid, CurrentMemoryContext);
 	scd2_registry_check_owner(run.dim);
@@ -271,6 +276,15 @@ run_locked(Oid relid, const RunKind *kind, Running *entry,
 					 errmsg("change log of dimension \"%s\" does not exist any more",
 							run.dim->label)));
 	}
+	if (run.dim->history != NULL)
+	{
+		history = try_table_open(run.dim->history->relid, RowExclusiveLock);
+		if (history == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_TABLE),
+					 errmsg("history table of dimension \"%s\" does not exist any more",
+							run.dim->label)));
+	}
 	set_constraints_immediate(run.dim);
 
 	/* the snapshot is taken after the lock: it sees all that the last run did */
@@ -279,6 +293,8 @@ run_locked(Oid relid, const RunKind *kind, Running *entry,
 	body(&run, arg);
 	PopActiveSnapshot();
 
+	if (history != NULL)
+		table_close(history, NoLock);
 	if (log != NULL)
 		table_close(log, NoLock);
 	table_close(rel, NoLock);

@@ -81,7 +81,8 @@ scd2_runs_undone_and(Datum undone, int64 run_id)
  */
 bool
 scd2_runs_next_snapshot(const Scd2Dimension *dim, TimestampTz after,
-						int64 run_id, const char *scope, TimestampTz *batch_time)
+						int64 run_id, const char *scope,
+						TimestampTz *batch_time, int64 *next_id)
 {
 	static SPIPlanPtr plan = NULL;
 	const Oid	types[] = {INT4OID, TIMESTAMPTZOID, TEXTOID, INT8OID};
@@ -89,22 +90,28 @@ scd2_runs_next_snapshot(const Scd2Dimension *dim, TimestampTz after,
 		scope == NULL ? (Datum) 0 : CStringGetTextDatum(scope),
 	Int64GetDatum(run_id)};
 	bool		nulls[] = {false, false, scope == NULL, run_id == 0};
+	bool		found;
 	bool		isnull;
 	Scd2Rights	save;
 
 	scd2_registry_enter(&save);
 	scd2_spi_begin();
-	(void) scd2_spi_cached("next snapshot", &plan,
-						   "SELECT min(r.batch_time) FROM scd2.registry_run r"
+	found = scd2_spi_cached("next snapshot", &plan,
+							"SELECT r.batch_time, r.id FROM scd2.registry_run r"
 						   " WHERE r.dimension_id = $1 AND r.action = 'apply'"
 						   " AND r.undone_by IS NULL"
 						   " AND (r.batch_time > $2 OR (r.batch_time = $2 AND r.id > $4))"
-						   " AND (r.scope IS NULL OR r.scope = $3)",
-						   4, types, values, nulls, true);
-	*batch_time = DatumGetTimestampTz(scd2_spi_value(0, 1, &isnull));
+						   " AND (r.scope IS NULL OR r.scope = $3)"
+						   " ORDER BY r.batch_time, r.id LIMIT 1",
+						   4, types, values, nulls, true) > 0;
+	if (found)
+	{
+		*batch_time = DatumGetTimestampTz(scd2_spi_value(0, 1, &isnull));
+		*next_id = DatumGetInt64(scd2_spi_value(0, 2, &isnull));
+	}
 	scd2_spi_end();
 	scd2_rights_leave(&save);
-	return !isnull;
+	return found;
 }
 
 /*

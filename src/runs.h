@@ -21,13 +21,13 @@ extern Datum scd2_runs_undone(const Scd2Dimension *dim, TimestampTz known_at);
 extern Datum scd2_runs_undone_and(Datum undone, int64 run_id);
 
 /*
- * The batch_time of the first snapshot after "after", not undone, of the same
+ * The batch_time and id of the first snapshot after "after", not undone, of the same
  * scope or of all (R20); with "run_id" (else 0) one of the same time that was
  * loaded after that run, too.  False if there is none.
  */
 extern bool scd2_runs_next_snapshot(const Scd2Dimension *dim, TimestampTz after,
 									int64 run_id, const char *scope,
-									TimestampTz *batch_time);
+									TimestampTz *batch_time, int64 *next_id);
 
 /* A run, as undo needs to know it. */
 typedef struct Scd2PastRun

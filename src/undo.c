@@ -140,7 +140,7 @@ log_next_states(Scd2Batch *batch, Scd2Emitter *emitter, int64 run_id,
 			row[layout->attrs + i] = slot->tts_values[from.next_attrs + i];
 			isnull[layout->attrs + i] = slot->tts_isnull[from.next_attrs + i];
 		}
-		scd2_emit_log(emitter, row, isnull);
+		scd2_emit_log(emitter, row, isnull, batch->next_id);
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	scd2_store_end(&states);
@@ -166,7 +166,8 @@ undo(Scd2Run *run, void *arg)
 	find_keys(batch, run_id);
 	if (dim->mode == SCD2_MODE_SNAPSHOT && dim->effective_at == NULL &&
 		past.has_batch_time &&
-		scd2_runs_next_snapshot(dim, past.batch_time, run_id, past.scope, &next))
+		scd2_runs_next_snapshot(dim, past.batch_time, run_id, past.scope, &next,
+							   &batch->next_id))
 		log_next_states(batch, emitter, run_id, past.batch_time, next);
 	scd2_rights_leave(&rights);
 

@@ -193,3 +193,13 @@ scd2_version_row_fill(Scd2VersionRow *row, const Datum *keys,
 	if (row->is_deleted >= 0)
 		values[row->is_deleted] = BoolGetDatum(version->is_deleted);
 }
+
+/*
+ * Where does the row lie?  See versionrow.h.
+ */
+bool
+scd2_is_history_row(const Scd2VersionRow *row)
+{
+	return row->dim->history != NULL &&
+		!DatumGetBool(row->values[row->is_current]);
+}

@@ -55,4 +55,7 @@ extern void scd2_version_row_fill(Scd2VersionRow *row, const Datum *keys,
 								  const Scd2FoldVersion *version,
 								  const Scd2FoldResult *result);
 
+/* Does the row filled in last lie in the table of closed versions? */
+extern bool scd2_is_history_row(const Scd2VersionRow *row);
+
 #endif							/* SCD2_VERSIONROW_H */

@@ -31,10 +31,24 @@
 #include "meddle.h"
 #include "plan.h"
 #include "plan_chain.h"
+#include "plan_history.h"
 #include "plan_verify.h"
 #include "progress.h"
 #include "remove.h"
 #include "spi.h"
+
+/* What may keep versions from being closed. */
+static char *
+find_close_meddlers(const Scd2Dimension *dim)
+{
+	char	   *meddlers;
+
+	if (dim->history == NULL)
+		return scd2_find_meddlers(dim->relid, CMD_UPDATE);
+	meddlers = scd2_find_meddlers(dim->relid, CMD_DELETE);
+	return meddlers != NULL ? meddlers :
+		scd2_find_meddlers(dim->history->relid, CMD_INSERT);
+}
 
 /*
  * Close versions, the first copy of each changed row (R15).
@@ -49,24 +63,25 @@ write_closes(Scd2Batch *batch)
 	scd2_progress_phase(SCD2_PHASE_CLOSE, batch->closes.ntuples);
 	scd2_store_register(&batch->closes);
 	guc_level = scd2_spi_tid_join_begin();
-	written = scd2_spi_run("close", scd2_plan_close(dim), 0, NULL, NULL, NULL);
+	written = scd2_spi_run("close", dim->history != NULL ? scd2_plan_move(dim) :
+						   scd2_plan_close(dim), 0, NULL, NULL, NULL);
 	scd2_spi_tid_join_end(guc_level);
 	if (written != batch->closes.ntuples)
 		scd2_raise_not_written(dim, "closed versions",
-						  scd2_find_meddlers(dim->relid, CMD_UPDATE));
+						  find_close_meddlers(dim));
 	scd2_store_unregister(&batch->closes);
 }
 
 /*
- * A surrogate key came twice: say of which versions.  Returns if none did: the
- * error is about another table's constraint of that name.
+ * A surrogate key came twice: say of which versions, which the statement of
+ * "sql" returns.  Returns if none did: the error is about another table's
+ * constraint of that name.
  */
 static void
-raise_collision(Scd2Batch *batch)
+raise_collision(Scd2Batch *batch, const char *sql)
 {
 	Scd2Dimension *dim = batch->dim;
-	uint64		n = scd2_spi_run("collision", scd2_plan_collision(dim),
-								 0, NULL, NULL, NULL);
+	uint64		n = scd2_spi_run("collision", sql, 0, NULL, NULL, NULL);
 	Datum	   *keys = palloc(dim->nkeys * sizeof(Datum));
 	bool	   *isnull = palloc(dim->nkeys * sizeof(bool));
 	StringInfoData detail;
@@ -97,7 +112,7 @@ raise_collision(Scd2Batch *batch)
  * Is an error about the primary key, which is the surrogate key?
  */
 static bool
-is_collision(const Scd2Dimension *dim, const ErrorData *error)
+is_collision(const Scd2Dimension *place, const ErrorData *error)
 {
 	Relation	rel;
 	Oid			index;
@@ -106,7 +121,7 @@ is_collision(const Scd2Dimension *dim, const ErrorData *error)
 	if (error->sqlerrcode != ERRCODE_UNIQUE_VIOLATION ||
 		error->constraint_name == NULL)
 		return false;
-	rel = table_open(dim->relid, NoLock);
+	rel = table_open(place->relid, NoLock);
 	index = RelationGetPrimaryKeyIndex(rel COMPAT_DEFERRABLE_OK);
 	table_close(rel, NoLock);
 	name = OidIsValid(index) ? get_rel_name(index) : NULL;
@@ -115,7 +130,8 @@ is_collision(const Scd2Dimension *dim, const ErrorData *error)
 
 typedef struct OpenCall
 {
-	Scd2Batch  *batch;
+	const Scd2Dimension *place;
+	const Scd2Store *store;
 	uint64		written;
 } OpenCall;
 
@@ -124,36 +140,52 @@ call_open(void *arg)
 {
 	OpenCall   *call = arg;
 
-	call->written = scd2_spi_run("open", scd2_plan_open(call->batch->dim),
+	call->written = scd2_spi_run("open", scd2_plan_open(call->place, call->store->name),
 								 0, NULL, NULL, NULL);
 }
 
 /*
- * Open versions, the second copy.  In a subtransaction, because a collision of
+ * Open versions, the second copy, in the dimension or its history.  In a subtransaction, because a collision of
  * surrogate keys (R13) can only be explained by asking the table which versions
  * it is between, and that cannot be done in a transaction that failed.
  */
 static void
-write_opens(Scd2Batch *batch)
+write_opens(Scd2Batch *batch, const Scd2Dimension *place, const Scd2Store *store)
 {
-	Scd2Dimension *dim = batch->dim;
-	OpenCall	call = {batch, 0};
+	OpenCall	call = {place, store, 0};
 	ErrorData  *error;
 
-	scd2_progress_phase(SCD2_PHASE_OPEN, batch->opens.ntuples);
-	scd2_store_register(&batch->opens);
+	if (store->ntuples == 0)
+		return;
+	scd2_progress_phase(SCD2_PHASE_OPEN, store->ntuples);
+	scd2_store_register(store);
 
 	error = scd2_spi_try(call_open, &call);
 	if (error != NULL)
 	{
-		if (is_collision(dim, error))
-			raise_collision(batch);
+		if (is_collision(place, error))
+			raise_collision(batch, scd2_plan_collision(place, store->name));
 		ReThrowError(error);
 	}
 
-	if (call.written != batch->opens.ntuples)
-		scd2_raise_not_written(dim, "new versions",
-						  scd2_find_meddlers(dim->relid, CMD_INSERT));
+	if (call.written != store->ntuples)
+		scd2_raise_not_written(batch->dim, "new versions",
+						  scd2_find_meddlers(place->relid, CMD_INSERT));
+	scd2_store_unregister(store);
+}
+
+/*
+ * A primary key knows nothing of the other table's surrogate keys.
+ */
+static void
+check_in_both(Scd2Batch *batch)
+{
+	if (batch->opens.ntuples == 0 && batch->history.opens.ntuples == 0)
+		return;
+	scd2_store_register(&batch->opens);
+	scd2_store_register(&batch->history.opens);
+	raise_collision(batch, scd2_plan_in_both(batch->dim));
+	scd2_store_unregister(&batch->history.opens);
 	scd2_store_unregister(&batch->opens);
 }
 
@@ -168,6 +200,10 @@ write_overwrites(Scd2Batch *batch)
 	batch->counts.rows_overwritten +=
 		scd2_spi_run("overwrite", scd2_plan_overwrite(batch->dim),
 					 0, NULL, NULL, NULL);
+	if (batch->dim->history != NULL)
+		batch->counts.rows_overwritten +=
+			scd2_spi_run("overwrite", scd2_plan_overwrite(batch->dim->history),
+						 0, NULL, NULL, NULL);
 	scd2_store_unregister(&batch->overwrites);
 }
 
@@ -175,20 +211,22 @@ write_overwrites(Scd2Batch *batch)
  * Revise versions of keys that were folded from the log.
  */
 static void
-write_revises(Scd2Batch *batch, Scd2Store *store)
+write_revises(Scd2Batch *batch, const Scd2Dimension *place, const Scd2Store *store)
 {
 	int			guc_level;
 	uint64		written;
 
+	if (store->ntuples == 0)
+		return;
 	scd2_progress_phase(SCD2_PHASE_REVISE, store->ntuples);
 	scd2_store_register(store);
 	guc_level = scd2_spi_tid_join_begin();
-	written = scd2_spi_run("revise", scd2_plan_revise(batch->dim, store->name),
+	written = scd2_spi_run("revise", scd2_plan_revise(place, store->name),
 						   0, NULL, NULL, NULL);
 	scd2_spi_tid_join_end(guc_level);
 	if (written != store->ntuples)
 		scd2_raise_not_written(batch->dim, "revised versions",
-							   scd2_find_meddlers(batch->dim->relid, CMD_UPDATE));
+							   scd2_find_meddlers(place->relid, CMD_UPDATE));
 	scd2_store_unregister(store);
 }
 
@@ -241,9 +279,8 @@ static void
 write_log(Scd2Batch *batch)
 {
 	MemoryContext cxt = CurrentMemoryContext;
-	Oid			types[] = {INT8OID, TIMESTAMPTZOID};
-	Datum		values[] = {Int64GetDatum(batch->run_id),
-	TimestampTzGetDatum(batch->recorded_at)};
+	Oid			types[] = {TIMESTAMPTZOID};
+	Datum		values[] = {TimestampTzGetDatum(batch->recorded_at)};
 	volatile uint64 written = 0;
 	char	   *meddlers;
 
@@ -251,7 +288,7 @@ write_log(Scd2Batch *batch)
 	scd2_store_register(&batch->logged);
 	PG_TRY();
 	{
-		written = scd2_spi_run("log", scd2_plan_log(batch->dim), 2, types, values,
+		written = scd2_spi_run("log", scd2_plan_log(batch->dim), 1, types, values,
 							   NULL);
 	}
 	PG_CATCH();
@@ -277,7 +314,9 @@ scd2_writes_anything(const Scd2Batch *batch)
 	return batch->closes.ntuples > 0 || batch->opens.ntuples > 0 ||
 		batch->overwrites.ntuples > 0 || batch->logged.ntuples > 0 ||
 		batch->revises.ntuples > 0 || batch->grows.ntuples > 0 ||
-		batch->removes.ntuples > 0;
+		batch->removes.ntuples > 0 || batch->history.opens.ntuples > 0 ||
+		batch->history.revises.ntuples > 0 || batch->history.grows.ntuples > 0 ||
+		batch->history.removes.ntuples > 0;
 }
 
 /*
@@ -331,17 +370,87 @@ verify_updates(Scd2Batch *batch, Scd2Store *before, const char *meddlers)
 }
 
 static void
-verify_rows(Scd2Batch *batch, const Scd2Store *store, const char *what,
-			const char *meddlers)
+verify_rows(Scd2Batch *batch, const Scd2Dimension *place, const Scd2Store *store,
+			const char *what, const char *meddlers)
 {
 	if (store->ntuples == 0)
 		return;
 	scd2_store_register(store);
 	if (scd2_spi_run("check opened",
-					 scd2_plan_check_opened(batch->dim, store->name),
+					 scd2_plan_check_opened(place, store->name),
 					 0, NULL, NULL, NULL) > 0)
 		scd2_raise_not_written(batch->dim, what, meddlers);
 	scd2_store_unregister(store);
+}
+
+/* And both tables' new rows, and revised ones. */
+static void
+verify_opens(Scd2Batch *batch, const char *meddlers)
+{
+	verify_rows(batch, batch->dim, &batch->opens, "new versions", meddlers);
+	verify_rows(batch, batch->dim->history, &batch->history.opens, "new versions",
+				meddlers);
+}
+
+static void
+verify_revises(Scd2Batch *batch, const char *meddlers)
+{
+	verify_rows(batch, batch->dim, &batch->revises, "revised versions", meddlers);
+	verify_rows(batch, batch->dim, &batch->grows, "revised versions", meddlers);
+	verify_rows(batch, batch->dim->history, &batch->history.revises,
+				"revised versions", meddlers);
+	verify_rows(batch, batch->dim->history, &batch->history.grows,
+				"revised versions", meddlers);
+}
+
+/*
+ * What may keep versions from being changed, or from coming; NULL: nothing.
+ */
+static void
+find_meddlers(const Scd2Dimension *dim, char **on_update, char **on_insert)
+{
+	*on_update = scd2_find_meddlers(dim->relid, CMD_UPDATE);
+	*on_insert = scd2_find_meddlers(dim->relid, CMD_INSERT);
+	if (dim->history == NULL)
+		return;
+	if (*on_update == NULL)
+		*on_update = scd2_find_meddlers(dim->relid, CMD_DELETE);
+	if (*on_update == NULL)
+		*on_update = scd2_find_meddlers(dim->history->relid, CMD_UPDATE);
+	if (*on_update == NULL)
+		*on_update = scd2_find_meddlers(dim->history->relid, CMD_DELETE);
+	if (*on_insert == NULL)
+		*on_insert = scd2_find_meddlers(dim->history->relid, CMD_INSERT);
+}
+
+/*
+ * Versions that leave a table for good or for the other one, before any comes:
+ * no key refers to them.
+ */
+static void
+write_take_outs(Scd2Batch *batch)
+{
+	if (batch->removes.ntuples > 0)
+		scd2_take_out_versions(batch, batch->dim, &batch->removes);
+	if (batch->history.removes.ntuples > 0)
+		scd2_take_out_versions(batch, batch->dim->history, &batch->history.removes);
+}
+
+static void
+end_stores(Scd2Batch *batch)
+{
+	scd2_store_end(&batch->closes);
+	scd2_store_end(&batch->opens);
+	scd2_store_end(&batch->overwrites);
+	scd2_store_end(&batch->logged);
+	scd2_store_end(&batch->chain_keys);
+	scd2_store_end(&batch->revises);
+	scd2_store_end(&batch->grows);
+	scd2_store_end(&batch->removes);
+	scd2_store_end(&batch->history.opens);
+	scd2_store_end(&batch->history.revises);
+	scd2_store_end(&batch->history.grows);
+	scd2_store_end(&batch->history.removes);
 }
 
 /*
@@ -353,41 +462,49 @@ verify_rows(Scd2Batch *batch, const Scd2Store *store, const char *what,
 void
 scd2_write(Scd2Batch *batch)
 {
-	Oid			relid = batch->dim->relid;
+	Scd2Dimension *dim = batch->dim;
+	Scd2Dimension *history = dim->history;
 	bool		updates = batch->closes.ntuples > 0 || batch->overwrites.ntuples > 0;
+	bool		versions = updates || batch->opens.ntuples > 0 ||
+		batch->revises.ntuples > 0 || batch->grows.ntuples > 0 ||
+		batch->history.opens.ntuples > 0 || batch->history.revises.ntuples > 0 ||
+		batch->history.grows.ntuples > 0;
 	char	   *on_update = NULL;
 	char	   *on_insert = NULL;
 	char	   *meddlers;
 	Scd2Store	before = {0};
 
-	if (updates || batch->opens.ntuples > 0 || batch->revises.ntuples > 0 ||
-		batch->grows.ntuples > 0)
-	{
-		on_update = scd2_find_meddlers(relid, CMD_UPDATE);
-		on_insert = scd2_find_meddlers(relid, CMD_INSERT);
-	}
+	if (versions)
+		find_meddlers(dim, &on_update, &on_insert);
 	meddlers = on_insert != NULL ? on_insert : on_update;
 
 	/* a trigger on either event may touch rows of the other */
 	if (updates && meddlers != NULL)
 		take_before(batch, &before);
 
+	if (history != NULL && scd2_writes_anything(batch))
+	{
+		scd2_refuse_references(dim);
+		write_take_outs(batch);
+	}
 	if (batch->closes.ntuples > 0)
 		write_closes(batch);
-	if (batch->removes.ntuples > 0)
+	if (history == NULL && batch->removes.ntuples > 0)
 		scd2_doom_versions(batch);
-	if (batch->revises.ntuples > 0)
-		write_revises(batch, &batch->revises);
-	if (batch->opens.ntuples > 0)
-		write_opens(batch);
+	write_revises(batch, dim, &batch->revises);
+	write_revises(batch, history, &batch->history.revises);
+	write_opens(batch, history, &batch->history.opens);
+	write_opens(batch, dim, &batch->opens);
+	if (history != NULL)
+		check_in_both(batch);
 	/* an overwrite could put right what a trigger changed: look now, too */
 	if (on_insert != NULL)
-		verify_rows(batch, &batch->opens, "new versions", on_insert);
-	if (batch->grows.ntuples > 0)
-		write_revises(batch, &batch->grows);
+		verify_opens(batch, on_insert);
+	write_revises(batch, history, &batch->history.grows);
+	write_revises(batch, dim, &batch->grows);
 	if (batch->overwrites.ntuples > 0)
 		write_overwrites(batch);
-	if (batch->removes.ntuples > 0)
+	if (history == NULL && batch->removes.ntuples > 0)
 		scd2_remove_versions(batch);
 	if (batch->logged.ntuples > 0)
 		write_log(batch);
@@ -396,18 +513,10 @@ scd2_write(Scd2Batch *batch)
 		verify_updates(batch, &before, on_update != NULL ? on_update : on_insert);
 	if (meddlers != NULL)
 	{
-		verify_rows(batch, &batch->opens, "new versions", meddlers);
-		verify_rows(batch, &batch->revises, "revised versions", meddlers);
-		verify_rows(batch, &batch->grows, "revised versions", meddlers);
+		verify_opens(batch, meddlers);
+		verify_revises(batch, meddlers);
 	}
 
 	scd2_store_end(&before);
-	scd2_store_end(&batch->closes);
-	scd2_store_end(&batch->opens);
-	scd2_store_end(&batch->overwrites);
-	scd2_store_end(&batch->logged);
-	scd2_store_end(&batch->chain_keys);
-	scd2_store_end(&batch->revises);
-	scd2_store_end(&batch->grows);
-	scd2_store_end(&batch->removes);
+	end_stores(batch);
 }

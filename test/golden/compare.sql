@@ -12,7 +12,9 @@ SELECT format('CREATE TEMP TABLE scd2_expected (%s)', string_agg(format('%I text
 :copy
 
 -- of the dimension's rows, only the unknown member has no key
-SELECT format('SELECT %s FROM %s AS d WHERE d.%I IS NOT NULL', :'make_columns', dimension, business_key[1]) AS query
+SELECT format('SELECT %s FROM %s AS d WHERE d.%I IS NOT NULL', :'make_columns',
+              (SELECT format('%I.%I', c.relnamespace::regnamespace, c.relname || :'versions')
+                 FROM pg_class AS c WHERE c.oid = dimension), business_key[1]) AS query
   FROM scd2.dimensions
  WHERE dimension = :'dimension'::regclass \gset
 

@@ -1,5 +1,6 @@
 -- Drift: columns that a source gains and loses (on_drift, R8), and what users alter themselves (R4, R17).
 \set VERBOSITY default
+\set SHOW_CONTEXT never
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS scd2;
 CREATE SCHEMA dr;
@@ -57,12 +58,10 @@ ROLLBACK TO s;
 SELECT count(*) FROM scd2.dimension_columns WHERE dimension = 'dim_c'::regclass AND column_name = 'extra';
 COMMIT;
 -- with the old E: the version at that time is corrected in place, and the value fills those before it
-SET scd2.notice = on;
-SET client_min_messages = notice;
 CALL scd2.apply('dim_c');
+SELECT rows_read, rows_late, rows_overwritten, versions_opened FROM scd2.runs WHERE id = scd2.last_run();
 CALL scd2.apply('dim_c');
-SET client_min_messages = warning;
-SET scd2.notice = off;
+SELECT rows_read, rows_replayed, versions_opened FROM scd2.runs WHERE id = scd2.last_run();
 SELECT id, aa, n, extra, valid_from::date, valid_to::date FROM dim_c WHERE id IS NOT NULL ORDER BY id, valid_from;
 SELECT * FROM wrong('dim_c');
 SELECT id, a, extra FROM dim_c_log ORDER BY scd2_id;
@@ -160,6 +159,28 @@ SELECT * FROM wrong('dim_s');
 -- a column that delete_when reads
 ALTER TABLE s DROP op;
 CALL fails($$CALL scd2.apply('dr.dim_s')$$);
+
+-- ---------------------------------------------------------------------------
+-- 'add' with the history in a table of its own
+-- ---------------------------------------------------------------------------
+CREATE TABLE h (id integer, a text, at timestamptz);
+INSERT INTO h VALUES (1, 'a', '2024-01-01');
+SELECT scd2.create_dimension('dim_h', source => 'h', business_key => '{id}', type6 => '{a}', effective_at => 'at', on_drift => 'add', history => 'separate');
+CALL scd2.apply('dim_h');
+UPDATE h SET a = 'b', at = '2024-02-01';
+CALL scd2.apply('dim_h');
+CREATE VIEW over_versions AS SELECT * FROM dim_h_versions;
+ALTER TABLE h ADD x numeric(6,2);
+UPDATE h SET x = 1.5, at = '2024-03-01';
+CALL scd2.apply('dim_h');
+SELECT id, a, current_a, x, valid_from::date, valid_to::date FROM dim_h_versions ORDER BY valid_from;
+SELECT id, a, current_a, x, valid_from::date, valid_to::date FROM dim_h_history ORDER BY valid_from;
+SELECT id, a, current_a, x, valid_from::date, valid_to::date FROM dim_h_as_of('2024-01-15');
+SELECT id, a, x FROM dim_h_current;
+UPDATE h SET x = 2, at = '2024-04-01';
+CALL scd2.apply('dim_h');
+SELECT id, a, current_a, x, valid_from::date, valid_to::date FROM dim_h_versions ORDER BY valid_from;
+SELECT * FROM scd2.check('dim_h');
 
 -- ---------------------------------------------------------------------------
 -- 'ignore'; without a log

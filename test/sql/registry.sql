@@ -92,7 +92,7 @@ CALL scd2.apply('rg_new.dim_client');
 ALTER TABLE rg_new.dim_client RENAME TO dim_x;
 SELECT r.relation = b.relation, r.log = b.log, r.source = b.source, r.view = b.view, r.is_cached
   FROM scd2.registry_resolved r JOIN rg.before b USING (dimension_id);
-SELECT count(*) FROM (SELECT * FROM scd2.registry_cache_column EXCEPT SELECT * FROM rg.before_columns) x;
+SELECT count(*) FROM (SELECT * FROM rg.before_columns EXCEPT SELECT * FROM scd2.registry_cache_column) x JOIN rg.before b USING (dimension_id);
 SELECT * FROM rg.names();
 ROLLBACK;
 SELECT * FROM rg.names();

@@ -58,6 +58,20 @@ is 'nothing of it is left' "$before" "$(state dim_d)"
 is 'a hash of a long value' 'in time' "$(timed 20 "SELECT scd2.row_hash(v, v, v, v, v) FROM long_values")"
 is 'check' 'in time' "$(timed 20 "SELECT * FROM scd2.check('dim_d')")"
 
+# a million late changes, at a moment of each phase; rebuild and its kin
+q -c "CREATE TABLE late AS SELECT i % 30000 + 1 AS id, 'l' || i AS a, i::numeric AS b, timestamptz '2025-01-01' + i * interval '1 s' AS at FROM generate_series(1, 1000000) AS i" >/dev/null
+before=$(state dim_d)
+for moment in 50 1500 4000 7000; do
+    result=$(timed $moment "BEGIN; CALL scd2.apply('dim_d', source => 'late'); ROLLBACK")
+    [ "$result" = 'done' ] || is "a million late changes, after $moment ms" 'in time' "$result"
+done
+is 'nothing of them is left' "$before" "$(state dim_d)"
+q -c "CREATE TABLE logged AS SELECT max(id) AS run FROM scd2.runs WHERE dimension = 'dim_d'::regclass" >/dev/null
+is 'rebuild' 'in time' "$(timed 20 "SELECT count(*) FROM scd2.rebuild(NULL::dim_d)")"
+is 'rebuild_apply' 'in time' "$(timed 20 "CALL scd2.rebuild_apply('dim_d')")"
+is 'undo' 'in time' "$(timed 20 "CALL scd2.undo('dim_d', $(q -c 'SELECT run FROM logged'))")"
+is 'nothing of these is left' "$before" "$(state dim_d)"
+
 # apply at random moments: as before, or whole
 for dim in dim_d dim_s; do
     started=$(date +%s%N)

@@ -55,12 +55,15 @@ last_run() { # database dimension
 
 # what users see of the registry, and what is in the dimensions
 everything() { # database
-    q "$1" "SELECT dimension, owner, source, mode, business_key, log, options FROM scd2.dimensions ORDER BY dimension::text"
+    q "$1" "SELECT dimension, owner, source, mode, business_key, log, history, options FROM scd2.dimensions ORDER BY dimension::text"
     q "$1" "SELECT * FROM scd2.dimension_columns ORDER BY dimension::text, column_name"
     q "$1" "SELECT * FROM scd2.runs ORDER BY id"
     q "$1" "SELECT * FROM gold.dim_client ORDER BY customer_sk"
     q "$1" "SELECT * FROM gold.\"Dim Shop\" ORDER BY 1"
     q "$1" "SELECT * FROM hist.changes ORDER BY scd2_id"
+    q "$1" "SELECT * FROM gold.dim_split ORDER BY 1"
+    q "$1" "SELECT * FROM gold.past ORDER BY 1"
+    q "$1" "SELECT * FROM gold.dim_split_versions ORDER BY 1"
 }
 
 cleanup
@@ -92,7 +95,18 @@ RESET ROLE;
 SELECT scd2.create_dimension('gold."Dim Shop"', source => 'stg.late', business_key => '{id}', mode => 'snapshot',
     surrogate_key_type => 'uuid', on_delete => 'flag', time_zone => 'America/New_York', open_end => 'infinity') \g /dev/null
 CALL scd2.apply('gold."Dim Shop"');
+-- history => 'separate'
+SET ROLE regress_dump;
+SELECT scd2.create_dimension('gold.dim_split', source => 'stg.customer', business_key => '{id}', type1 => '{name}',
+    effective_at => 'at', delete_when => 'stg.gone(op)', history => 'separate') \g /dev/null
+CALL scd2.apply('gold.dim_split');
+RESET ROLE;
+UPDATE stg.customer SET tier = 'gold', at = '2024-01-15' WHERE id = 2;
+CALL scd2.apply('gold.dim_split');
+UPDATE stg.customer SET tier = 'silver', at = '2024-01-01' WHERE id = 2;
 -- hard case 17: renamed and moved before the dump
+ALTER TABLE gold.dim_split_history RENAME tier TO grade;
+ALTER TABLE gold.dim_split_history RENAME TO past;
 ALTER TABLE gold.dim_customer RENAME TO dim_client;
 ALTER TABLE gold.dim_client RENAME id TO client_id;
 ALTER TABLE gold.dim_client RENAME valid_from TO begins;
@@ -123,6 +137,9 @@ is 'a new batch is applied' '2 read, 1 opened, 1 closed' "$(last_run scd2_dump_b
 is 'the log counts on' 't' "$(q scd2_dump_b 'SELECT count(*) = count(DISTINCT scd2_id) AND max(scd2_run) = '$((runs + 2))' FROM hist.changes')"
 q scd2_dump_b "CALL scd2.apply('gold.\"Dim Shop\"')"
 is 'a source view that was restored late is found' '2 read, 0 opened, 0 closed' "$(last_run scd2_dump_b '"gold"."Dim Shop"')"
+q scd2_dump_b "UPDATE stg.client SET at = '2024-03-01'; CALL scd2.apply('gold.dim_split')"
+is 'closed versions move into a restored history' '2 read, 1 opened, 1 closed|2|2' \
+    "$(last_run scd2_dump_b gold.dim_split)|$(q scd2_dump_b 'SELECT count(*) FROM gold.past')|$(q scd2_dump_b 'SELECT count(id) FROM gold.dim_split')"
 is 'recorded_at goes on' 't' "$(q scd2_dump_b 'SELECT bool_and(b.recorded_at > a.recorded_at) FROM scd2.runs a JOIN scd2.runs b ON b.id > a.id AND b.dimension = a.dimension')"
 is 'ids of dimensions go on' 'gold.dim_new' "$(q scd2_dump_b "SELECT scd2.create_dimension('gold.dim_new', 'stg.plain', '{id}')")"
 is 'a kept table is taken up' 'gold.dim_kept' "$(q scd2_dump_b "SELECT scd2.create_dimension('gold.dim_kept', 'stg.plain', '{id}')")"

@@ -37,6 +37,10 @@ is 'preview' 'close 1
 open 1' "$(s -F ' ' -c "SELECT action, key ->> 'id' FROM scd2.preview('dim') ORDER BY action")"
 is 'sql' t "$(s -c "SELECT count(*) > 5 FROM scd2.sql('dim')")"
 is 'check' '' "$(s -c "SELECT * FROM scd2.check('dim')")"
+is 'rebuild' '1 a
+2 x' "$(s -F ' ' -c "SELECT id, a FROM scd2.rebuild(NULL::dim) ORDER BY id")"
+is 'rebuild_apply says why not' 'ERROR:  cannot execute UPDATE in a read-only transaction' \
+    "$(s -c "CALL scd2.rebuild_apply('dim')" | grep ERROR)"
 is 'assert_valid' '' "$(s -c "CALL scd2.assert_valid('dim')")"
 is 'the views' 'dim 2' "$(s -F ' ' -c "SELECT dimension, (SELECT rows_read FROM scd2.runs) FROM scd2.dimensions")"
 is 'as of' '1 a' "$(s -F ' ' -c "SELECT id, a FROM dim_as_of('2026-01-15') WHERE id = 1")"
@@ -44,6 +48,6 @@ is 'hashes' t "$(s -c "SELECT bool_and(row_hash = scd2.row_hash(a)) FROM dim WHE
 is 'apply says why not' 'ERROR:  cannot execute UPDATE in a read-only transaction' \
     "$(s -c "CALL scd2.apply('dim')" | grep ERROR)"
 is 'no transaction id was taken' '' \
-    "$(q -c "BEGIN READ ONLY; SELECT FROM scd2.preview('dim'); SELECT FROM scd2.check('dim'); SELECT FROM scd2.sql('dim'); SELECT pg_current_xact_id_if_assigned(); COMMIT" | grep -v '^$')"
+    "$(q -c "BEGIN READ ONLY; SELECT FROM scd2.preview('dim'); SELECT FROM scd2.check('dim'); SELECT FROM scd2.sql('dim'); SELECT FROM scd2.rebuild(NULL::dim); SELECT pg_current_xact_id_if_assigned(); COMMIT" | grep -v '^$')"
 
 finish

@@ -16,6 +16,12 @@ CREATE TABLE oracle.target (
 	has_log boolean NOT NULL
 );
 
+-- The relation that shows all versions.
+CREATE FUNCTION oracle.all_versions(t oracle.target) RETURNS text LANGUAGE sql STABLE AS $$
+	SELECT t.relation || CASE WHEN l.history IS NULL THEN '' ELSE '_versions' END
+	  FROM scd2.dimensions l WHERE dimension = t.relation::regclass
+$$;
+
 -- A time of the period's type as the oracle has it.
 CREATE FUNCTION oracle.plain(at timestamptz) RETURNS timestamp LANGUAGE sql IMMUTABLE AS
 	$$ SELECT at AT TIME ZONE 'UTC' $$;
@@ -40,7 +46,7 @@ BEGIN
 		FROM (SELECT to_jsonb(x) AS o, oracle.plain(%I) AS valid_from, oracle.plain(%I) AS valid_to,
 					 %I AS is_current, %s AS is_deleted FROM %s AS x WHERE %I IS NOT NULL) AS x',
 			t.valid_from, t.valid_to, t.is_current, coalesce(quote_ident(t.is_deleted), 'false'),
-			t.relation, d.keys[1])
+			oracle.all_versions(t), d.keys[1])
 		USING d.keys,
 			  array_remove(ARRAY[t.surrogate_key, t.valid_from, t.valid_to, t.is_current, t.is_deleted, t.row_hash], NULL),
 			  CASE t.open_end WHEN 'null' THEN NULL WHEN 'infinity' THEN 'infinity'
@@ -105,12 +111,13 @@ CREATE FUNCTION oracle.tuples(of_dim text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	t oracle.target;
 	log text;
+	history text;
 	part text;
 	result text;
 BEGIN
 	SELECT * INTO STRICT t FROM oracle.target WHERE dim = of_dim;
-	SELECT l.log INTO log FROM scd2.dimensions l WHERE dimension = t.relation::regclass;
-	FOREACH part IN ARRAY array_remove(ARRAY[t.relation, log], NULL) LOOP
+	SELECT l.log, l.history INTO log, history FROM scd2.dimensions l WHERE dimension = t.relation::regclass;
+	FOREACH part IN ARRAY array_remove(ARRAY[t.relation, log, history], NULL) LOOP
 		EXECUTE format('SELECT concat(%L, string_agg(ctid::text || xmin, '' '' ORDER BY ctid)) FROM %s', result, part)
 			INTO result;
 	END LOOP;
