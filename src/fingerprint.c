@@ -5,7 +5,7 @@
  *
  * The resolve statement compares it with scd2.row_hash over rows of the log, or
  * over versions where there is no log.  What goes in, and in which parts, has to
- * match log_fingerprint, version_columns and append_row_hash in plan.c.
+ * match plan_replay.c.
  *
  *-------------------------------------------------------------------------
  */

@@ -91,8 +91,5 @@ extern void scd2_plan_row_hash(StringInfo buf, List *exprs);
 extern char *scd2_plan_column_of(const char *alias, const char *name);
 extern List *scd2_plan_open_columns(const Scd2Dimension *dim);
 extern List *scd2_plan_overlay_columns(const Scd2Dimension *dim);
-extern List *scd2_plan_log_fingerprint(const Scd2Dimension *dim,
-									   const char *alias,
-									   const bool *lacks);
 
 #endif							/* SCD2_PLAN_H */

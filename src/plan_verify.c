@@ -13,6 +13,7 @@
 #include "plan_verify.h"
 
 #include "plan.h"
+#include "plan_replay.h"
 #include "sqltext.h"
 #include "utils/builtins.h"
 

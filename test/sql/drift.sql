@@ -6,6 +6,7 @@ CREATE EXTENSION IF NOT EXISTS scd2;
 CREATE SCHEMA dr;
 SET search_path = dr;
 SET timezone = 'UTC';
+SET datestyle = 'ISO, YMD';
 SET scd2.notice = off;
 
 -- what rebuild says is what apply made (R10), and nothing is violated (R32)
