@@ -97,6 +97,10 @@ CREATE TABLE scd2.registry_column (
     data_type       text NOT NULL,
     -- of key columns: by this type they are hashed, whatever the column is now (R13)
     registered_type text,
+    -- the run that added the column: changes of earlier runs lack it (R8); null: there from the start
+    since_run       bigint,
+    -- did a run's source lack the column?
+    lacked          boolean NOT NULL DEFAULT false,
     PRIMARY KEY (dimension_id, column_id)
 );
 

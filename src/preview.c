@@ -312,7 +312,7 @@ scd2_sql(PG_FUNCTION_ARGS)
 	} while (0)
 
 	if (OidIsValid(dim->source))
-		SHOW("read", scd2_plan_read(dim, dim->source));
+		SHOW("read", scd2_plan_read(dim, dim->source, NULL));
 	if (dim->mode == SCD2_MODE_SNAPSHOT)
 	{
 		SHOW("absent", scd2_plan_absent(dim, NULL));
@@ -322,7 +322,7 @@ scd2_sql(PG_FUNCTION_ARGS)
 	if (OidIsValid(dim->log))
 		SHOW("newest", scd2_plan_newest(dim));
 	SHOW("resolve", scd2_plan_resolve(dim, dim->mode == SCD2_MODE_SNAPSHOT ?
-									  SCD2_RESOLVE_BY_TID : 0));
+									  SCD2_RESOLVE_BY_TID : 0, NULL));
 	if (OidIsValid(dim->log) && dim->effective_at == NULL)
 	{
 		SHOW("states", scd2_plan_chain(dim, 0));
