@@ -694,36 +694,3 @@ scd2_plan_log(const Scd2Dimension *dim)
 	appendStringInfoString(&buf, "g.lacks, g.run, $1\n  FROM scd2_logged AS g");
 	return buf.data;
 }
-
-/*
- * Which versions, of the dimension and of the batch, have a surrogate key that
- * is there twice?  Returns K, valid_from, surrogate key.
- */
-char *
-scd2_plan_collision(const Scd2Dimension *dim, const char *store)
-{
-	int			valid_from = list_length(scd2_plan_open_columns(dim)) -
-		(dim->is_deleted != NULL ? 3 : 2);
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	appendStringInfoString(&buf, "SELECT ");
-	for (int i = 0; i < dim->nkeys; i++)
-		appendStringInfo(&buf, "%s, ", scd2_plan_column_of("d", dim->keys[i].name));
-	appendStringInfo(&buf, "%s::pg_catalog.text, %s::pg_catalog.text"
-					 "\n  FROM %s AS o\n  JOIN %s AS d ON %s"
-					 EQUALS "o.c1\nUNION ALL\nSELECT ",
-					 scd2_plan_column_of("d", dim->valid_from),
-					 scd2_plan_column_of("d", dim->sk_name), store,
-					 dim->sql_name, scd2_plan_column_of("d", dim->sk_name));
-	for (int i = 0; i < dim->nkeys; i++)
-		appendStringInfo(&buf, "o.c%d, ", i + 2);
-	appendStringInfo(&buf, "o.c%d::pg_catalog.text, o.c1::pg_catalog.text"
-					 "\n  FROM (SELECT o.*, count(*) OVER (PARTITION BY o.c1) AS copies"
-					 " FROM %s AS o) AS o"
-					 "\n WHERE o.copies > 1"
-					 "\n    OR EXISTS (SELECT FROM %s AS d WHERE %s" EQUALS "o.c1)",
-					 valid_from, store, dim->sql_name,
-					 scd2_plan_column_of("d", dim->sk_name));
-	return buf.data;
-}

@@ -63,9 +63,6 @@ extern char *scd2_plan_open(const Scd2Dimension *dim, const char *store);
 extern char *scd2_plan_overwrite(const Scd2Dimension *dim);
 extern char *scd2_plan_log(const Scd2Dimension *dim);
 
-/* The other version of a surrogate key that an insert collided with. */
-extern char *scd2_plan_collision(const Scd2Dimension *dim, const char *store);
-
 /* Is the row's state compared, instead of the log being searched (R5)? */
 extern bool scd2_compares_state(const Scd2Dimension *dim);
 
