@@ -46,11 +46,13 @@ OBJS = \
 	src/plan_verify.o \
 	src/preview.o \
 	src/progress.o \
+	src/quarantine.o \
 	src/read.o \
 	src/rebuild.o \
 	src/registry.o \
 	src/remove.o \
 	src/report.o \
+	src/retry.o \
 	src/rights.o \
 	src/run.o \
 	src/runs.o \

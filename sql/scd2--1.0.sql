@@ -540,6 +540,12 @@ AS 'MODULE_PATHNAME', 'scd2_preview';
 COMMENT ON FUNCTION scd2.preview(regclass, regclass, timestamptz, text, boolean) IS
     'shows what apply would do, and writes nothing';
 
+CREATE PROCEDURE scd2.retry_rejected(dimension regclass)
+LANGUAGE C
+AS 'MODULE_PATHNAME', 'scd2_retry_rejected';
+COMMENT ON PROCEDURE scd2.retry_rejected(regclass) IS
+    'applies a dimension''s rejected rows once more, after a repair';
+
 CREATE FUNCTION scd2.sql(dimension regclass)
 RETURNS TABLE (step integer, name text, statement text)
 LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 20

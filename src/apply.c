@@ -32,6 +32,7 @@
 #include "gain.h"
 #include "late.h"
 #include "plan.h"
+#include "quarantine.h"
 #include "run.h"
 #include "spi.h"
 #include "sqltext.h"
@@ -182,6 +183,7 @@ static void
 check_empty_snapshot(Scd2Batch *batch)
 {
 	if (batch->dim->mode != SCD2_MODE_SNAPSHOT || batch->force ||
+		batch->retry != NULL ||
 		batch->counts.rows_read > 0 || batch->open_keys == 0)
 		return;
 	ereport(ERROR,
@@ -200,7 +202,7 @@ check_delete_fraction(Scd2Batch *batch)
 	int64		deleted = batch->is_late ? batch->late_absent :
 		batch->counts.rows_deleted;
 
-	if (dim->mode != SCD2_MODE_SNAPSHOT || batch->force ||
+	if (dim->mode != SCD2_MODE_SNAPSHOT || batch->force || batch->retry != NULL ||
 		!dim->has_max_delete_fraction || deleted == 0)
 		return;
 	/* divided, since 29 / 100 is 0.29, but 0.29 * 100 is less than 29 */
@@ -227,6 +229,7 @@ check_batch_time(Scd2Batch *batch)
 	bool		snapshot = dim->mode == SCD2_MODE_SNAPSHOT;
 
 	if (!batch->has_last_batch_time || !scd2_compares_state(dim) ||
+		batch->retry != NULL ||
 		batch->batch_time >= batch->last_batch_time)
 		return;
 	if (snapshot && scd2_is_late_batch(batch))
@@ -288,6 +291,7 @@ apply(Scd2Run *run, void *arg)
 	run->wrote = scd2_writes_anything(batch);
 	scd2_write(batch);
 	scd2_rights_leave(&rights);
+	scd2_write_rejected(batch);
 	if (batch->lacks != NULL)
 		scd2_registry_lacked(run->dim, batch->lacks);
 	scd2_run_logged(run);

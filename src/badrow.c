@@ -5,6 +5,7 @@
  *
  * With on_bad_row => 'error' a batch is looked through to its end before it
  * fails, so that the message can say how many rows are bad and name the first.
+ * With 'quarantine' they are kept, as the source's rows, for quarantine.c to write.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,8 +13,15 @@
 
 #include "badrow.h"
 
-#include "preview.h"
+#include "access/htup_details.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "preview.h"
 
 #define NAMED_ROWS	5
 
@@ -25,21 +33,126 @@ struct Scd2BadRows
 };
 
 /*
+ * The source's row as it was read.  A row that is known only to equal the current
+ * version was not kept: what is known of it, under the source's names.
+ */
+static Datum
+row_data(Scd2Batch *batch, const Datum *values, const bool *isnull)
+{
+	const Scd2Dimension *dim = batch->dim;
+	const Scd2StagedLayout *layout = &batch->layout;
+	Datum	   *columns;
+	bool	   *columns_isnull;
+	TupleDesc	desc;
+	int			n = 0;
+
+	if (layout->raw >= 0 && !isnull[layout->raw])
+	{
+		HeapTupleHeader row = DatumGetHeapTupleHeader(values[layout->raw]);
+		TupleDesc	row_desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(row),
+													  HeapTupleHeaderGetTypMod(row));
+		HeapTupleData tuple;
+
+		desc = CreateTupleDescCopy(row_desc);
+		ReleaseTupleDesc(row_desc);
+
+		/* a record of these columns: what json makes of the row's own type counts */
+		desc->tdtypeid = RECORDOID;
+		desc->tdtypmod = -1;
+		tuple.t_len = HeapTupleHeaderGetDatumLength(row);
+		ItemPointerSetInvalid(&tuple.t_self);
+		tuple.t_tableOid = InvalidOid;
+		tuple.t_data = row;
+		columns = palloc(desc->natts * sizeof(Datum));
+		columns_isnull = palloc(desc->natts * sizeof(bool));
+		heap_deform_tuple(&tuple, desc, columns, columns_isnull);
+		return scd2_columns_jsonb(BlessTupleDesc(desc), columns, columns_isnull);
+	}
+
+	n = dim->nkeys + dim->nattrs + dim->nseq + (dim->effective_at != NULL ? 1 : 0);
+	desc = CreateTemplateTupleDesc(n);
+	columns = palloc(n * sizeof(Datum));
+	columns_isnull = palloc(n * sizeof(bool));
+	n = 0;
+
+#define ADD(name, col, typid) \
+	do { \
+		columns[n] = values[col]; \
+		columns_isnull[n++] = isnull[col]; \
+		scd2_desc_column(desc, n, name, typid, -1, InvalidOid); \
+	} while (0)
+
+	for (int i = 0; i < dim->nkeys; i++)
+		ADD(dim->keys[i].source_name, layout->keys + i, dim->keys[i].typid);
+	for (int i = 0; i < dim->nattrs; i++)
+		ADD(dim->attrs[i].source_name, layout->attrs + i, dim->attrs[i].typid);
+	if (dim->effective_at != NULL)
+		ADD(dim->effective_at, layout->e, dim->period_type);
+	for (int i = 0; i < dim->nseq; i++)
+		ADD(dim->seq[i].source_name, layout->seq + i, dim->seq[i].typid);
+#undef ADD
+	return scd2_columns_jsonb(BlessTupleDesc(desc), columns, columns_isnull);
+}
+
+/*
+ * Keep a row for quarantine; of one that was rejected before, which is there, only
+ * the reason.
+ */
+static void
+keep_row(Scd2Batch *batch, const char *reason, const Datum *values,
+		 const bool *isnull)
+{
+	const Scd2Dimension *dim = batch->dim;
+	const Scd2StagedLayout *layout = &batch->layout;
+	Datum		row[4] = {values[layout->ord], (Datum) 0, (Datum) 0,
+	CStringGetTextDatum(reason)};
+	bool		row_isnull[4] = {false, true, true, false};
+
+	if (batch->rejected.store == NULL)
+	{
+		MemoryContext oldcxt = MemoryContextSwitchTo(batch->cxt);
+		TupleDesc	desc = CreateTemplateTupleDesc(4);
+
+		scd2_desc_column(desc, 1, "ord", INT8OID, -1, InvalidOid);
+		scd2_desc_column(desc, 2, "key", JSONBOID, -1, InvalidOid);
+		scd2_desc_column(desc, 3, "row_data", JSONBOID, -1, InvalidOid);
+		scd2_desc_column(desc, 4, "reason", TEXTOID, -1, DEFAULT_COLLATION_OID);
+		scd2_store_begin(batch, &batch->rejected, "scd2_rejected", desc);
+		MemoryContextSwitchTo(oldcxt);
+	}
+	if (batch->retry == NULL)
+	{
+		row[1] = scd2_columns_jsonb(scd2_columns_desc(dim->keys, dim->nkeys),
+									values + layout->keys, isnull + layout->keys);
+		row[2] = row_data(batch, values, isnull);
+		row_isnull[1] = row_isnull[2] = false;
+	}
+	scd2_store_put(&batch->rejected, row, row_isnull);
+}
+
+/*
  * Note a bad row; see badrow.h.
  */
 void
 scd2_bad_row(Scd2Batch *batch, int sqlstate, const char *reason,
-			 const Datum *keys, const bool *keys_isnull,
-			 const Datum *attrs, const bool *attrs_isnull)
+			 const Datum *values, const bool *isnull)
 {
+	const Scd2StagedLayout *layout = &batch->layout;
+	const Datum *keys = values + layout->keys;
+	const bool *keys_isnull = isnull + layout->keys;
 	Scd2BadRows *bad = batch->bad_rows;
 
 	batch->counts.rows_rejected++;
 
 	if (batch->preview != NULL)
 	{
-		scd2_preview_reject(batch, keys, keys_isnull, attrs, attrs_isnull,
-							reason);
+		scd2_preview_reject(batch, keys, keys_isnull, values + layout->attrs,
+							isnull + layout->attrs, reason);
+		return;
+	}
+	if (scd2_quarantines(batch))
+	{
+		keep_row(batch, reason, values, isnull);
 		return;
 	}
 
@@ -61,6 +174,16 @@ scd2_bad_row(Scd2Batch *batch, int sqlstate, const char *reason,
 		appendStringInfo(&bad->first, "%sKey %s: %s.",
 						 bad->count > 1 ? "\n" : "", key, reason);
 	}
+}
+
+/*
+ * Are bad rows kept, instead of failing the batch?
+ */
+bool
+scd2_quarantines(const Scd2Batch *batch)
+{
+	return batch->retry != NULL ||
+		batch->dim->on_bad_row == SCD2_BAD_ROW_QUARANTINE;
 }
 
 /*

@@ -11,12 +11,15 @@
 #include "batch.h"
 
 /*
- * Note a bad row.  "keys" has nkeys values of the dimension's types, "attrs"
- * natts or is NULL.  "reason" is a clause such as: column "x" is null.
+ * Note a bad row; "values" are a staged row's, as far as they are known.  "reason"
+ * is a clause such as: column "x" is null.  Where bad rows are quarantined it is
+ * put into batch->rejected: its arrival ("ord"), key, row_data, reason.
  */
 extern void scd2_bad_row(Scd2Batch *batch, int sqlstate, const char *reason,
-						 const Datum *keys, const bool *keys_isnull,
-						 const Datum *attrs, const bool *attrs_isnull);
+						 const Datum *values, const bool *isnull);
+
+/* Are bad rows kept, instead of failing the batch? */
+extern bool scd2_quarantines(const Scd2Batch *batch);
 
 /* Fail the batch if any row was bad, naming the first ones. */
 extern void scd2_bad_rows_raise(Scd2Batch *batch);

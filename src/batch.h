@@ -30,7 +30,8 @@ typedef struct Scd2Store
 /*
  * Column numbers (from 0) of the staged rows, in this order: tid of the key's
  * current version where the key set knows it, arrival, E, source's own time (if
- * kept), S, deleted, absent, as_current, fingerprint, K, tracked columns.
+ * kept), S, deleted, absent, as_current, fingerprint, the source's row (if kept),
+ * K, tracked columns.
  */
 typedef struct Scd2StagedLayout
 {
@@ -44,6 +45,8 @@ typedef struct Scd2StagedLayout
 	int			as_current;		/* equal to the current version: attributes
 								 * are that one's */
 	int			fingerprint;	/* row_hash of what makes a replay (R5) */
+	int			raw;			/* the source's whole row, where bad ones are
+								 * quarantined; -1: not kept */
 	int			keys;			/* first of nkeys */
 	int			attrs;			/* first of nattrs */
 	int			ncols;
@@ -60,6 +63,7 @@ typedef struct Scd2HistoryWrites
 
 typedef struct Scd2Preview Scd2Preview;
 typedef struct Scd2BadRows Scd2BadRows;
+typedef struct Scd2Retry Scd2Retry;
 
 typedef struct Scd2Batch
 {
@@ -128,6 +132,9 @@ typedef struct Scd2Batch
 	Scd2HistoryWrites history;
 
 	Scd2BadRows *bad_rows;
+	Scd2Store	rejected;		/* rows for quarantine, see badrow.h */
+	Scd2Retry  *retry;			/* the rows are those that earlier runs
+								 * rejected; else NULL */
 	Scd2Preview *preview;		/* NULL unless this is a preview */
 
 	Scd2RunCounts counts;

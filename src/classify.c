@@ -201,6 +201,13 @@ classify_state(ClassifyState *state, ClassifyRow *row)
 		return;
 	}
 
+	if (batch->retry != NULL && !batch->is_late && not_after_newest(state, row))
+	{
+		/* a row of the past cannot tell the present */
+		scd2_classify_bad_row(state, row,
+							  "is not after a change that was applied since");
+		return;
+	}
 	if (dim->effective_at != NULL && not_after_newest(state, row))
 	{
 		/* a snapshot tells the present: the later of newest and batch_time */

@@ -20,12 +20,9 @@
 void
 scd2_classify_bad_row(ClassifyState *state, ClassifyRow *row, const char *reason)
 {
-	const Scd2StagedLayout *layout = &state->batch->layout;
-
 	row->dropped = true;
 	scd2_bad_row(state->batch, ERRCODE_CARDINALITY_VIOLATION, reason,
-				 row->values + layout->keys, row->isnull + layout->keys,
-				 row->values + layout->attrs, row->isnull + layout->attrs);
+				 row->values, row->isnull);
 }
 
 /*

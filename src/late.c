@@ -44,6 +44,8 @@ typedef struct LateState
 bool
 scd2_is_late_batch(const Scd2Batch *batch)
 {
+	if (batch->retry != NULL && batch->dim->mode != SCD2_MODE_SNAPSHOT)
+		return false;
 	return scd2_compares_state(batch->dim) && batch->dim->effective_at == NULL &&
 		OidIsValid(batch->dim->log) && batch->has_last_batch_time &&
 		batch->batch_time < batch->last_batch_time;
@@ -163,7 +165,7 @@ scd2_stage_late(Scd2Batch *batch)
 
 	scd2_states(batch, true, batch->batch_time,
 				batch->has_next ? batch->next : batch->batch_time, 0, &batch->states);
-	if (dim->mode == SCD2_MODE_SNAPSHOT)
+	if (dim->mode == SCD2_MODE_SNAPSHOT && batch->retry == NULL)
 		stage_absent(state);
 
 	MemoryContextSwitchTo(oldcxt);

@@ -592,8 +592,6 @@ refuse_later_features(const Scd2Options *options, const char *log_position)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"log_position\" needs mode \"log\"")));
-	if (strcmp(options->on_bad_row, "quarantine") == 0)
-		not_yet("on_bad_row \"quarantine\"");
 }
 
 /*

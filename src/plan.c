@@ -81,6 +81,7 @@ scd2_plan_layout(const Scd2Dimension *dim, Scd2StagedLayout *staged,
 	staged->absent = n++;
 	staged->as_current = n++;
 	staged->fingerprint = n++;
+	staged->raw = dim->on_bad_row == SCD2_BAD_ROW_QUARANTINE ? n++ : -1;
 	staged->keys = n;
 	n += dim->nkeys;
 	staged->attrs = n;
@@ -173,13 +174,8 @@ scd2_plan_column_of(const char *alias, const char *name)
 	return psprintf("%s.%s", alias, quote_identifier(name));
 }
 
-/*
- * Read the source, once (R17).  The order of columns is a contract with
- * read.c: K, tracked columns, E, S, deleted.  Columns that the source lacks, if
- * any, are null.
- */
-char *
-scd2_plan_read(const Scd2Dimension *dim, Oid source, const bool *lacks)
+static char *
+plan_read(const Scd2Dimension *dim, const char *from, const bool *lacks, bool raw)
 {
 	StringInfoData buf;
 
@@ -211,11 +207,36 @@ scd2_plan_read(const Scd2Dimension *dim, Oid source, const bool *lacks)
 		appendStringInfoString(&buf, ",\n       ");
 		scd2_append_ident(&buf, "src", dim->seq[i].source_name);
 	}
-	appendStringInfo(&buf, ",\n       %s AS scd2_deleted\n  FROM %s AS src",
-					 dim->delete_when != NULL ?
-					 psprintf("(%s) IS TRUE", dim->delete_when) : "false",
-					 scd2_relation_name(source));
+	appendStringInfo(&buf, ",\n       %s AS scd2_deleted", dim->delete_when != NULL ?
+					 psprintf("(%s) IS TRUE", dim->delete_when) : "false");
+	/* the row itself, also where one of its columns is called src */
+	if (raw)
+		appendStringInfoString(&buf, ",\n       CASE WHEN true THEN (src.*) END AS scd2_raw");
+	appendStringInfo(&buf, "\n  FROM %s AS src", from);
 	return buf.data;
+}
+
+/*
+ * Read the source, once (R17).  The order of columns is a contract with
+ * read.c: K, tracked columns, E, S, deleted.  Columns that the source lacks, if
+ * any, are null.
+ */
+char *
+scd2_plan_read(const Scd2Dimension *dim, Oid source, const bool *lacks)
+{
+	return plan_read(dim, scd2_relation_name(source), lacks,
+					 dim->on_bad_row == SCD2_BAD_ROW_QUARANTINE);
+}
+
+/*
+ * Read a rejected row, $1, once more: as a row of the source.
+ */
+char *
+scd2_plan_read_rejected(const Scd2Dimension *dim, Oid source,
+						const bool *lacks)
+{
+	return plan_read(dim, psprintf("(SELECT (pg_catalog.jsonb_populate_record(NULL::%s, $1)).*)",
+								   scd2_relation_name(source)), lacks, false);
 }
 
 /*
@@ -371,6 +392,8 @@ scd2_plan_staged_columns(StringInfo buf, const Scd2Dimension *dim,
 		appendStringInfo(buf, "%s.s%d, ", alias, i);
 	appendStringInfo(buf, "%s.deleted, %s.absent, %s.as_current, %s.fp",
 					 alias, alias, alias, alias);
+	if (dim->on_bad_row == SCD2_BAD_ROW_QUARANTINE)
+		appendStringInfo(buf, ", %s.raw", alias);
 	for (int i = 1; i <= dim->nkeys; i++)
 		appendStringInfo(buf, ", %s.k%d", alias, i);
 	for (int i = 1; i <= dim->nattrs; i++)

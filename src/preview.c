@@ -102,6 +102,8 @@ row_jsonb_by_text(TupleDesc desc, const Datum *values, const bool *isnull)
 		Oid			type = TupleDescAttr(desc, i)->atttypid;
 
 		text_values[i] = values[i];
+		if (TupleDescAttr(desc, i)->attisdropped)
+			continue;
 		if (!may_hold_json(type))
 			continue;
 		scd2_desc_column(text_desc, i + 1, NameStr(TupleDescAttr(desc, i)->attname),

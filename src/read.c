@@ -9,6 +9,7 @@
 
 #include "read.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "tcop/dest.h"
 #include "utils/builtins.h"
@@ -21,6 +22,7 @@
 #include "period.h"
 #include "plan.h"
 #include "progress.h"
+#include "quarantine.h"
 #include "spi.h"
 
 typedef struct ReadState
@@ -35,6 +37,7 @@ typedef struct ReadState
 	Scd2Converter **attr_converters;
 	Scd2Converter **seq_converters;
 	Oid			effective_type;
+	bool		converts;		/* may a value not convert? */
 
 	/* the row at hand */
 	Datum	   *values;			/* layout.ncols, and room for three more */
@@ -45,23 +48,41 @@ typedef struct ReadState
 	Datum		converting_value;	/* of a column of K */
 	Oid			converting_type;
 	int64		ord;
+	TupleTableSlot *slot;
+	int			bad_sqlstate;
+	char	   *bad_reason;		/* NULL: it is good */
+	Datum		rejected_row;	/* of a retry, as jsonb */
 } ReadState;
 
 /*
- * The row at hand is bad; "reason" says why.
+ * Note that the row at hand is bad; "reason" says why.
+ */
+static bool
+reject(ReadState *state, int sqlstate, char *reason)
+{
+	state->bad_sqlstate = sqlstate;
+	state->bad_reason = reason;
+	return false;
+}
+
+/*
+ * Hand the row at hand on, or set it aside.
  */
 static void
-reject(ReadState *state, int sqlstate, const char *reason)
+finish_row(ReadState *state)
 {
 	const Scd2StagedLayout *layout = &state->batch->layout;
+	bool		rejected = state->bad_reason != NULL;
 
-	scd2_bad_row(state->batch, sqlstate, reason,
-				 &state->values[layout->keys], &state->isnull[layout->keys],
-				 &state->values[layout->attrs], &state->isnull[layout->attrs]);
-	for (int i = 0; i < state->batch->dim->nkeys; i++)
-		if (state->isnull[layout->keys + i])
-			return;
-	state->callback(state->arg, state->values, state->isnull, true);
+	if (rejected)
+	{
+		scd2_bad_row(state->batch, state->bad_sqlstate, state->bad_reason,
+					 state->values, state->isnull);
+		for (int i = 0; i < state->batch->dim->nkeys; i++)
+			if (state->isnull[layout->keys + i])
+				return;
+	}
+	state->callback(state->arg, state->values, state->isnull, rejected);
 }
 
 static Scd2Converter **
@@ -93,6 +114,13 @@ read_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
 	int32	   *typmods = palloc(most * sizeof(int32));
 	int			offset = 0;
 
+	/* of a retry each row is read by a statement of its own */
+	if (state->key_converters != NULL)
+	{
+		MemoryContextSwitchTo(oldcxt);
+		return;
+	}
+
 #define MAKE(member, array, n) \
 	for (int i = 0; i < (n); i++) \
 	{ \
@@ -113,6 +141,14 @@ read_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
 			getBaseType(TupleDescAttr(typeinfo, offset++)->atttypid);
 	MAKE(seq_converters, dim->seq, dim->nseq);
 #undef MAKE
+	state->converts = dim->effective_at != NULL &&
+		state->effective_type != dim->period_type;
+	for (int i = 0; i < dim->nkeys; i++)
+		state->converts |= state->key_converters[i] != NULL;
+	for (int i = 0; i < dim->nattrs; i++)
+		state->converts |= state->attr_converters[i] != NULL;
+	for (int i = 0; i < dim->nseq; i++)
+		state->converts |= state->seq_converters[i] != NULL;
 
 	MemoryContextSwitchTo(oldcxt);
 }
@@ -172,15 +208,13 @@ convert_time(ReadState *state, TupleTableSlot *slot, int col)
 
 	if (slot->tts_isnull[col])
 	{
-		reject(state, ERRCODE_NOT_NULL_VIOLATION,
-			   psprintf("column \"%s\" is null", dim->effective_at));
-		return false;
+		return reject(state, ERRCODE_NOT_NULL_VIOLATION,
+					  psprintf("column \"%s\" is null", dim->effective_at));
 	}
 	if (!scd2_period_is_finite(value, state->effective_type))
 	{
-		reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
-			   psprintf("column \"%s\" is not finite", dim->effective_at));
-		return false;
+		return reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
+					  psprintf("column \"%s\" is not finite", dim->effective_at));
 	}
 
 	state->column = dim->effective_at;
@@ -193,17 +227,15 @@ convert_time(ReadState *state, TupleTableSlot *slot, int col)
 	if (!scd2_period_is_finite(e, dim->period_type) ||
 		(!dim->open_end_is_null && t >= scd2_period_to_time(dim, dim->open_end)))
 	{
-		reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
-			   psprintf("column \"%s\" is at or past open_end", dim->effective_at));
-		return false;
+		return reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
+					  psprintf("column \"%s\" is at or past open_end", dim->effective_at));
 	}
 	if (dim->has_initial &&
 		t < scd2_period_to_time(dim, dim->initial_valid_from))
 	{
-		reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
-			   psprintf("column \"%s\" is before initial_valid_from",
+		return reject(state, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
+					  psprintf("column \"%s\" is before initial_valid_from",
 						dim->effective_at));
-		return false;
 	}
 
 	state->values[layout->e] = e;
@@ -217,9 +249,9 @@ convert_time(ReadState *state, TupleTableSlot *slot, int col)
 }
 
 /*
- * Convert a row and hand it on.
+ * Convert a row; false if it is bad.
  */
-static void
+static bool
 convert_row(ReadState *state, TupleTableSlot *slot)
 {
 	Scd2Batch  *batch = state->batch;
@@ -233,6 +265,12 @@ convert_row(ReadState *state, TupleTableSlot *slot)
 	bool		good;
 
 	memset(state->isnull, true, layout->ncols * sizeof(bool));
+	state->bad_reason = NULL;
+	if (layout->raw >= 0 && slot->tts_tupleDescriptor->natts > deleted_from + 1)
+	{
+		state->values[layout->raw] = slot->tts_values[deleted_from + 1];
+		state->isnull[layout->raw] = slot->tts_isnull[deleted_from + 1];
+	}
 	state->values[layout->ord] = Int64GetDatum(++state->ord);
 	state->isnull[layout->ord] = false;
 	state->values[layout->deleted] = BoolGetDatum(deleted);
@@ -245,11 +283,8 @@ convert_row(ReadState *state, TupleTableSlot *slot)
 	good = convert_columns(state, slot, 0, dim->nkeys, state->key_converters,
 						   layout->keys, "key");
 	if (!good)
-	{
-		reject(state, ERRCODE_NOT_NULL_VIOLATION,
-			   psprintf("column \"%s\" is null", state->column));
-		return;
-	}
+		return reject(state, ERRCODE_NOT_NULL_VIOLATION,
+					  psprintf("column \"%s\" is null", state->column));
 
 	/* a delete has no attributes (R5), whatever its row holds */
 	if (!deleted)
@@ -267,18 +302,54 @@ convert_row(ReadState *state, TupleTableSlot *slot)
 		}
 	}
 	else if (!convert_time(state, slot, time_from))
-		return;
+		return false;
 
 	if (!convert_columns(state, slot, seq_from, dim->nseq,
 						 state->seq_converters, layout->seq, "sequence"))
-	{
-		reject(state, ERRCODE_NOT_NULL_VIOLATION,
-			   psprintf("column \"%s\" is null", state->column));
-		return;
-	}
+		return reject(state, ERRCODE_NOT_NULL_VIOLATION,
+					  psprintf("column \"%s\" is null", state->column));
 
-	state->callback(state->arg, state->values, state->isnull, false);
+	return true;
 }
+
+static void
+call_convert_row(void *arg)
+{
+	ReadState  *state = arg;
+
+	(void) convert_row(state, state->slot);
+}
+
+/*
+ * Is an error the fault of a value?
+ */
+static bool
+is_conversion_error(const ErrorData *error)
+{
+	return ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_DATA_EXCEPTION ||
+		ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION;
+}
+
+/*
+ * Convert a row of a batch that goes on without bad ones: in a subtransaction, for
+ * a value that does not convert.
+ */
+static void
+try_row(ReadState *state, TupleTableSlot *slot)
+{
+	ErrorData  *error;
+
+	state->slot = slot;
+	error = scd2_spi_try(call_convert_row, state);
+	if (error == NULL)
+		return;
+	if (!state->converting || !is_conversion_error(error))
+		ReThrowError(error);
+	state->converting = false;
+	reject(state, error->sqlerrcode,
+		   psprintf("column \"%s\" does not convert: %s", state->column, error->message));
+}
+
 
 static bool
 read_receive(TupleTableSlot *slot, DestReceiver *self)
@@ -289,7 +360,11 @@ read_receive(TupleTableSlot *slot, DestReceiver *self)
 	CHECK_FOR_INTERRUPTS();
 	state->batch->counts.rows_read++;
 	slot_getallattrs(slot);
-	convert_row(state, slot);
+	if (state->converts && scd2_quarantines(state->batch))
+		try_row(state, slot);
+	else
+		convert_row(state, slot);
+	finish_row(state);
 	scd2_progress_done_add(1);
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextReset(state->batch->row_cxt);
@@ -310,8 +385,7 @@ rethrow_conversion(ReadState *state)
 
 	MemoryContextSwitchTo(batch->cxt);
 	error = CopyErrorData();
-	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION &&
-		ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
+	if (!is_conversion_error(error))
 		PG_RE_THROW();
 	FlushErrorState();
 
@@ -332,6 +406,56 @@ rethrow_conversion(ReadState *state)
 			 errhint("Nothing was written. Correct the row in the source, or leave it out.")));
 }
 
+static void
+call_read_rejected(void *arg)
+{
+	ReadState  *state = arg;
+	Oid			types[] = {JSONBOID};
+
+	scd2_spi_stream("read rejected",
+					scd2_plan_read_rejected(state->batch->dim, state->batch->source,
+											state->batch->lacks),
+					1, types, &state->rejected_row, NULL, true,
+					(DestReceiver *) state);
+}
+
+/*
+ * Read rows that earlier runs rejected, each by itself: what fails there is that
+ * row's fault.  The number of each stands for its arrival.
+ */
+static void
+read_rejected(ReadState *state)
+{
+	Scd2Batch  *batch = state->batch;
+	const Scd2StagedLayout *layout = &batch->layout;
+	MemoryContext cxt = AllocSetContextCreate(batch->cxt, "scd2 rejected row",
+											  ALLOCSET_DEFAULT_SIZES);
+	int64		id;
+
+	while (scd2_retry_next(batch->retry, &id, &state->rejected_row))
+	{
+		MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
+		ErrorData  *error;
+
+		CHECK_FOR_INTERRUPTS();
+		state->ord = id - 1;
+		state->converting = false;
+		error = scd2_spi_try(call_read_rejected, state);
+		if (error != NULL)
+		{
+			if (!is_conversion_error(error))
+				ReThrowError(error);
+			memset(state->isnull, true, layout->ncols * sizeof(bool));
+			state->values[layout->ord] = Int64GetDatum(id);
+			state->isnull[layout->ord] = false;
+			scd2_bad_row(batch, error->sqlerrcode, error->message, state->values,
+						 state->isnull);
+		}
+		MemoryContextSwitchTo(oldcxt);
+		MemoryContextReset(cxt);
+	}
+}
+
 /*
  * Read the source; see read.h.
  */
@@ -346,6 +470,12 @@ scd2_read_source(Scd2Batch *batch, Scd2RowCallback callback, void *arg)
 	state->values = palloc0((batch->layout.ncols + 3) * sizeof(Datum));
 	state->isnull = palloc0((batch->layout.ncols + 3) * sizeof(bool));
 	scd2_spi_receiver(&state->pub, read_startup, read_receive);
+
+	if (batch->retry != NULL)
+	{
+		read_rejected(state);
+		return state->ord;
+	}
 
 	PG_TRY();
 	{

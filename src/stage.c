@@ -280,6 +280,8 @@ scd2_staged_desc(const Scd2Dimension *dim, const Scd2StagedLayout *layout,
 	scd2_desc_column(desc, layout->as_current + 1, "as_current", BOOLOID, -1,
 					 InvalidOid);
 	scd2_desc_column(desc, layout->fingerprint + 1, "fp", BYTEAOID, -1, InvalidOid);
+	if (layout->raw >= 0)
+		scd2_desc_column(desc, layout->raw + 1, "raw", RECORDOID, -1, InvalidOid);
 	for (int i = 0; i < dim->nkeys; i++)
 		scd2_desc_column(desc, layout->keys + i + 1, psprintf("k%d", i + 1),
 						 dim->keys[i].typid, dim->keys[i].typmod,
@@ -540,7 +542,7 @@ stage_source_row(void *arg, Datum *values, bool *isnull, bool rejected)
 
 	state->values = values;
 	state->isnull = isnull;
-	if (batch->dim->mode != SCD2_MODE_SNAPSHOT)
+	if (batch->dim->mode != SCD2_MODE_SNAPSHOT || batch->retry != NULL)
 	{
 		if (!rejected)
 			stage_keyed_row(state);
@@ -747,7 +749,7 @@ scd2_stage(Scd2Batch *batch)
 	batch->has_versions =
 		scd2_spi_read("has versions", scd2_plan_has_versions(batch->dim),
 					  0, NULL, NULL, NULL) > 0;
-	if (batch->dim->mode == SCD2_MODE_SNAPSHOT)
+	if (batch->dim->mode == SCD2_MODE_SNAPSHOT && batch->retry == NULL)
 		stage_snapshot(state);
 	else
 		stage_changes(state);

@@ -210,7 +210,6 @@ SELECT make('mode => ''log''');
 SELECT make('mode => ''log'', log_position => ''a''');
 SELECT make('on_late => ''skip''');
 SELECT make('on_late => ''rebuild''');
-SELECT make('on_bad_row => ''quarantine''');
 SELECT try($$SELECT scd2.alter_dimension('src', type1 => '{a}')$$);
 SELECT try($$SELECT * FROM scd2.adopt_report('src', 'src', '{id}')$$);
 

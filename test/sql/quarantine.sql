@@ -1,0 +1,191 @@
+-- on_bad_row => 'quarantine' and retry_rejected (R19, R34, R35; hard case 26)
+SET client_min_messages = warning;
+SET timezone = 'UTC';
+SET datestyle = 'ISO';
+CREATE SCHEMA qu;
+SET search_path = qu;
+SET scd2.notice = off;
+
+CREATE FUNCTION counted() RETURNS text LANGUAGE sql AS $$
+    SELECT r.action || ': ' || string_agg(c.key || ' ' || c.value, ', ' ORDER BY c.ordinality)
+      FROM scd2.runs r,
+           jsonb_each_text(to_jsonb(r) - '{id,dimension,dimension_name,action,source,scope,who,started_at,recorded_at,finished_at,batch_time,undone_by}'::text[])
+           WITH ORDINALITY c
+     WHERE r.id = scd2.last_run() AND c.value <> '0'
+     GROUP BY r.action
+$$;
+CREATE VIEW rejected AS
+    SELECT j.dimension, j.key, j.row_data, j.reason, j.run = scd2.last_run() AS last_run,
+           j.rejected_at = r.recorded_at AS of_run
+      FROM scd2.rejected j JOIN scd2.runs r ON r.id = j.run ORDER BY j.id;
+
+-- ---------------------------------------------------------------------------
+-- R19: each kind of bad row goes to scd2.rejected as the source had it, the rest is applied
+-- ---------------------------------------------------------------------------
+CREATE PROCEDURE widen(dim text, col text, type text) LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('DROP VIEW IF EXISTS %1$s_current; DROP FUNCTION IF EXISTS %1$s_as_of', dim);
+    EXECUTE format('ALTER TABLE %s ALTER %I TYPE %s; ALTER TABLE %1$s_log ALTER %2$I TYPE %3$s', dim, col, type);
+END $$;
+
+CREATE TABLE s (id varchar(2), "Amount" numeric(6, 2), at timestamptz, n integer, op text, extra json);
+SELECT scd2.create_dimension('dim_c', source => 's', business_key => '{id}', type2 => '{Amount}', effective_at => 'at',
+                             sequence_by => '{n}', delete_when => $$op = 'D'$$, on_bad_row => 'quarantine', initial_valid_from => '2000-01-01');
+ALTER TABLE s ALTER id TYPE varchar(9), ALTER "Amount" TYPE numeric;
+INSERT INTO s VALUES
+    ('1', 10, '2026-01-01', 1, 'I', '{"a": 1}'),                        -- good
+    (NULL, 1, '2026-01-01', 1, 'I', '"no\u0000jsonb"'),                 -- key is null
+    ('2', 1, NULL, 1, 'I', NULL),                                       -- E is null
+    ('3', 1, '2026-01-01', NULL, 'I', NULL),                            -- S is null
+    ('4', 1, 'infinity', 1, 'I', NULL),                                 -- not finite
+    ('5', 1, '9999-12-31', 1, 'I', NULL),                               -- at open_end
+    ('6', 1, '1999-12-31', 1, 'I', NULL),                               -- before initial_valid_from
+    ('8', 12345, '2026-01-01', 1, 'I', NULL),                           -- does not convert
+    ('xyz', 1, '2026-01-01', 1, 'I', NULL),                             -- a key that does not convert
+    ('9', 1, '2026-01-01', 1, 'I', NULL), ('9', 2, '2026-01-01', 1, 'I', NULL),   -- differ at one position
+    ('10', 1, '2026-01-01', 1, 'I', NULL), ('10', 1.00, '2026-01-01', 1, 'I', NULL),   -- one change
+    ('11', NULL, '2026-01-01', 1, 'D', NULL);                           -- a good delete
+SELECT action, key, new FROM scd2.preview('dim_c') ORDER BY action, key, new::text;
+SELECT count(*) FROM scd2.rejected;
+CALL scd2.apply('dim_c');
+SELECT counted();
+SELECT key, row_data, reason, last_run, of_run FROM rejected;
+SELECT id, "Amount", valid_from::date, is_current FROM dim_c WHERE id IS NOT NULL ORDER BY id;
+SELECT * FROM scd2.check('dim_c');
+
+-- a failing run leaves no rejected rows
+BEGIN;
+SAVEPOINT a;
+CALL scd2.apply('dim_c');
+ROLLBACK TO a;
+COMMIT;
+SELECT count(*) FROM scd2.rejected;
+
+-- retry: nothing is repaired yet, so nothing changes but the run
+CALL scd2.retry_rejected('dim_c');
+SELECT counted();
+SELECT key, reason, last_run FROM rejected;
+-- the dimension's owner widens it: one row fits now, at its own time
+CALL widen('dim_c', 'Amount', 'numeric(12, 2)');
+CALL scd2.retry_rejected('dim_c');
+SELECT counted();
+SELECT action, source, batch_time FROM scd2.runs WHERE id = scd2.last_run();
+SELECT key, row_data ->> 'Amount' AS amount, reason FROM rejected;
+SELECT id, "Amount", valid_from::date, is_current FROM dim_c WHERE id IS NOT NULL ORDER BY id;
+SELECT * FROM scd2.check('dim_c');
+-- and it can be undone
+CALL scd2.undo('dim_c', scd2.last_run());
+SELECT id FROM dim_c WHERE id IS NOT NULL ORDER BY id;
+SELECT * FROM scd2.check('dim_c');
+
+-- a late row goes where it belongs; a delete is one again
+CREATE TABLE l (id integer, a varchar(3), at timestamptz, op text);
+SELECT scd2.create_dimension('dim_l', source => 'l', business_key => '{id}', type2 => '{a}', effective_at => 'at',
+                             delete_when => $$op = 'D'$$, on_bad_row => 'quarantine');
+ALTER TABLE l ALTER a TYPE varchar(9);
+INSERT INTO l VALUES (1, 'a', '2026-01-01', 'I'), (1, 'c', '2026-03-01', 'U'), (1, 'long', '2026-02-01', 'U'),
+                     (1, 'b', 'infinity', 'U'), (2, NULL, NULL, 'D');
+CALL scd2.apply('dim_l');
+SELECT key, row_data, reason FROM rejected WHERE dimension = 'dim_l'::regclass;
+CALL widen('dim_l', 'a', 'varchar(9)');
+CALL scd2.retry_rejected('dim_l');
+SELECT counted();
+SELECT id, a, valid_from::date, valid_to::date FROM dim_l WHERE id IS NOT NULL ORDER BY id, valid_from;
+SELECT key, row_data, reason FROM rejected WHERE dimension = 'dim_l'::regclass;
+SELECT * FROM scd2.check('dim_l');
+
+-- ---------------------------------------------------------------------------
+-- Snapshots, hard case 26: a key with a rejected row is not absent
+-- ---------------------------------------------------------------------------
+CREATE TABLE p (id integer, a varchar(3));
+SELECT scd2.create_dimension('dim_p', source => 'p', business_key => '{id}', mode => 'snapshot', on_bad_row => 'quarantine');
+ALTER TABLE p ALTER a TYPE varchar(20);
+INSERT INTO p VALUES (1, 'a'), (2, 'a'), (3, 'a');
+CALL scd2.apply('dim_p', batch_time => '2026-01-01');
+TRUNCATE p;
+INSERT INTO p VALUES (1, 'much too long'), (2, 'b'), (2, 'c');
+SELECT action, key, old, new FROM scd2.preview('dim_p', batch_time => '2026-01-02') ORDER BY action, key, new::text;
+CALL scd2.apply('dim_p', batch_time => '2026-01-02');
+SELECT counted();
+SELECT id, a, valid_from::date, valid_to::date FROM dim_p WHERE id IS NOT NULL ORDER BY id, valid_from;
+SELECT key, row_data, reason FROM rejected WHERE dimension = 'dim_p'::regclass;
+-- two rows of a key of which the first equals the current version: both are bad
+TRUNCATE p;
+INSERT INTO p VALUES (1, 'a'), (1, 'b'), (2, 'a');
+CALL scd2.apply('dim_p', batch_time => '2026-01-03');
+SELECT counted();
+SELECT id, a, valid_from::date, valid_to::date FROM dim_p WHERE id IS NOT NULL ORDER BY id, valid_from;
+SELECT key, row_data, reason FROM rejected WHERE dimension = 'dim_p'::regclass;
+-- the next snapshot tells that key 1 is as it was; then the column is widened, and the row of 2 January counts
+-- from its own day up to that snapshot (R20)
+TRUNCATE p;
+INSERT INTO p VALUES (1, 'a'), (2, 'a');
+CALL scd2.apply('dim_p', batch_time => '2026-01-04');
+CALL widen('dim_p', 'a', 'varchar(20)');
+CALL scd2.retry_rejected('dim_p');
+SELECT counted();
+SELECT id, a, valid_from::date, valid_to::date FROM dim_p WHERE id IS NOT NULL ORDER BY id, valid_from;
+SELECT key, row_data, reason FROM rejected WHERE dimension = 'dim_p'::regclass;
+SELECT * FROM scd2.check('dim_p');
+-- with times of their own: a row of the past cannot tell the present
+CREATE TABLE e (id integer, a varchar(3), at timestamptz);
+SELECT scd2.create_dimension('dim_e', source => 'e', business_key => '{id}', mode => 'snapshot', effective_at => 'at', on_bad_row => 'quarantine');
+ALTER TABLE e ALTER a TYPE varchar(20);
+INSERT INTO e VALUES (1, 'a', '2026-01-01'), (2, 'long', '2026-01-01'), (3, 'long', '2026-01-01');
+CALL scd2.apply('dim_e', batch_time => '2026-01-02');
+UPDATE e SET a = 'b', at = '2026-01-03' WHERE id = 2;
+CALL scd2.apply('dim_e', batch_time => '2026-01-04');
+CALL widen('dim_e', 'a', 'varchar(20)');
+CALL scd2.retry_rejected('dim_e');
+SELECT counted();
+SELECT id, a, valid_from::date, valid_to::date FROM dim_e WHERE id IS NOT NULL ORDER BY id, valid_from;
+SELECT key, row_data ->> 'a' AS a, reason FROM rejected WHERE dimension = 'dim_e'::regclass;
+SELECT * FROM scd2.check('dim_e');
+-- mode delta without effective_at: at the time of its batch
+CREATE TABLE d (id integer, a varchar(3));
+SELECT scd2.create_dimension('dim_d', source => 'd', business_key => '{id}', on_bad_row => 'quarantine');
+ALTER TABLE d ALTER a TYPE varchar(20);
+INSERT INTO d VALUES (1, 'long'), (2, 'long'), (3, 'c');
+CALL scd2.apply('dim_d', batch_time => '2026-01-01');
+UPDATE d SET a = 'b' WHERE id = 2;
+CALL scd2.apply('dim_d', batch_time => '2026-01-02');
+CALL widen('dim_d', 'a', 'varchar(20)');
+CALL scd2.retry_rejected('dim_d');
+SELECT counted();
+SELECT id, a, valid_from::date, valid_to::date FROM dim_d WHERE id IS NOT NULL ORDER BY id, valid_from;
+SELECT key, row_data, reason FROM rejected WHERE dimension = 'dim_d'::regclass;
+
+-- on_duplicate => 'error'
+SELECT scd2.create_dimension('dim_o', source => 'e', business_key => '{id}', effective_at => 'at', on_duplicate => 'error', on_bad_row => 'quarantine');
+TRUNCATE e;
+INSERT INTO e VALUES (1, 'a', '2026-01-01'), (1, 'b', '2026-01-02'), (2, 'a', '2026-01-01');
+CALL scd2.apply('dim_o');
+SELECT key, row_data, reason FROM rejected WHERE dimension = 'dim_o'::regclass;
+SELECT id FROM dim_o WHERE id IS NOT NULL;
+
+-- a source with a column called src, and one that was dropped
+CREATE TABLE c (dead text, id integer, src varchar, at timestamptz);
+ALTER TABLE c DROP COLUMN dead;
+SELECT scd2.create_dimension('dim_src', source => 'c', business_key => '{id}', effective_at => 'at', on_bad_row => 'quarantine');
+INSERT INTO c VALUES (1, 'x', NULL), (2, 'y', '2026-01-01');
+CALL scd2.apply('dim_src');
+SELECT key, row_data, reason FROM rejected WHERE dimension = 'dim_src'::regclass;
+
+-- ---------------------------------------------------------------------------
+-- R34: rejected rows are the owner's to see, and to try again
+-- ---------------------------------------------------------------------------
+CREATE ROLE qu_stranger;
+GRANT USAGE ON SCHEMA qu TO qu_stranger;
+GRANT SELECT ON dim_c TO qu_stranger;
+SET ROLE qu_stranger;
+SELECT count(*) FROM scd2.rejected;
+CALL scd2.retry_rejected('qu.dim_c');
+INSERT INTO scd2.rejected (run, reason) VALUES (1, 'x');
+RESET ROLE;
+-- the source is gone
+DROP TABLE p;
+CALL scd2.retry_rejected('dim_p');
+
+SET client_min_messages = error;
+DROP SCHEMA qu CASCADE;
+DROP ROLE qu_stranger;
