@@ -107,7 +107,13 @@ CREATE TABLE scd2.registry_lock (
     recorded_at     timestamptz,
     last_batch_time timestamptz,
     -- no logged change has a later E, in the unit of the period's type; null: not known
-    newest          bigint
+    newest          bigint,
+    -- mode log: rows of this source up to log_mark have all been read; so have
+    -- those up to log_next once the transactions log_waits have ended
+    log_source      oid,
+    log_mark        text,
+    log_next        text,
+    log_waits       text[]
 ) WITH (fillfactor = 10);
 
 CREATE TABLE scd2.registry_run (
@@ -137,7 +143,10 @@ CREATE TABLE scd2.registry_run (
     rows_deleted     bigint NOT NULL,
     rows_rejected    bigint NOT NULL,
     keys_rebuilt     bigint NOT NULL,
-    facts_rekeyed    bigint NOT NULL
+    facts_rekeyed    bigint NOT NULL,
+    -- mode log: read the registered source, above this mark
+    log_read         boolean,
+    log_read_above   text
 );
 CREATE INDEX ON scd2.registry_run (dimension_id);
 

@@ -94,6 +94,10 @@ scd2_check_drift(const Scd2Dimension *dim, Oid source, const char *source_label)
 		check_column(dim, desc, source_label, dim->seq[i].source_name,
 					 registered_type(dim, dim->seq[i].source_name));
 
+	if (dim->log_position != NULL && source == dim->source)
+		check_column(dim, desc, source_label, dim->log_position,
+					 dim->log_position_type);
+
 	/* another source is held only to what it lacks or retypes */
 	if (source == dim->source && dim->on_drift == SCD2_DRIFT_ERROR)
 	{

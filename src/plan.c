@@ -174,45 +174,6 @@ scd2_plan_column_of(const char *alias, const char *name)
 }
 
 /*
- * Read the source, once (R17).  The order of columns is a contract with
- * stage.c: K, tracked columns, E, S, deleted.
- */
-char *
-scd2_plan_read(const Scd2Dimension *dim, Oid source)
-{
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	appendStringInfoString(&buf, "SELECT ");
-	for (int i = 0; i < dim->nkeys; i++)
-	{
-		if (i > 0)
-			appendStringInfoString(&buf, ",\n       ");
-		scd2_append_ident(&buf, "src", dim->keys[i].source_name);
-	}
-	for (int i = 0; i < dim->nattrs; i++)
-	{
-		appendStringInfoString(&buf, ",\n       ");
-		scd2_append_ident(&buf, "src", dim->attrs[i].source_name);
-	}
-	if (dim->effective_at != NULL)
-	{
-		appendStringInfoString(&buf, ",\n       ");
-		scd2_append_ident(&buf, "src", dim->effective_at);
-	}
-	for (int i = 0; i < dim->nseq; i++)
-	{
-		appendStringInfoString(&buf, ",\n       ");
-		scd2_append_ident(&buf, "src", dim->seq[i].source_name);
-	}
-	appendStringInfo(&buf, ",\n       %s AS scd2_deleted\n  FROM %s AS src",
-					 dim->delete_when != NULL ?
-					 psprintf("(%s) IS TRUE", dim->delete_when) : "false",
-					 scd2_relation_name(source));
-	return buf.data;
-}
-
-/*
  * Condition for current versions that count: no unknown member, and with
  * "open" no flagged ones either.
  */

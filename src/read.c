@@ -19,7 +19,7 @@
 #include "badrow.h"
 #include "convert.h"
 #include "period.h"
-#include "plan.h"
+#include "plan_read.h"
 #include "progress.h"
 #include "spi.h"
 
@@ -248,6 +248,13 @@ convert_row(ReadState *state, TupleTableSlot *slot)
 		return;
 	}
 
+	if (batch->pos.active && slot->tts_isnull[deleted_from + 1])
+	{
+		reject(state, ERRCODE_NOT_NULL_VIOLATION,
+			   psprintf("column \"%s\" is null", dim->log_position));
+		return;
+	}
+
 	/* a delete has no attributes (R5), whatever its row holds */
 	if (!deleted)
 		convert_columns(state, slot, attrs_from, dim->nattrs,
@@ -286,6 +293,13 @@ read_receive(TupleTableSlot *slot, DestReceiver *self)
 	CHECK_FOR_INTERRUPTS();
 	state->batch->counts.rows_read++;
 	slot_getallattrs(slot);
+	if (state->batch->pos.active)
+	{
+		int			position = slot->tts_tupleDescriptor->natts - 1;
+
+		if (!slot->tts_isnull[position])
+			scd2_logpos_seen(&state->batch->pos, slot->tts_values[position]);
+	}
 	convert_row(state, slot);
 	scd2_progress_done_add(1);
 	MemoryContextSwitchTo(oldcxt);
@@ -336,6 +350,9 @@ int64
 scd2_read_source(Scd2Batch *batch, Scd2RowCallback callback, void *arg)
 {
 	ReadState  *state = palloc0(sizeof(ReadState));
+	Scd2LogPos *pos = &batch->pos;
+	bool		has_mark = pos->active && pos->mark != NULL;
+	Datum		mark = has_mark ? scd2_logpos_mark(pos) : (Datum) 0;
 
 	state->batch = batch;
 	state->callback = callback;
@@ -346,8 +363,8 @@ scd2_read_source(Scd2Batch *batch, Scd2RowCallback callback, void *arg)
 
 	PG_TRY();
 	{
-		scd2_spi_stream("read", scd2_plan_read(batch->dim, batch->source),
-						0, NULL, NULL, NULL, true, (DestReceiver *) state);
+		scd2_spi_stream("read", scd2_plan_read(batch->dim, batch->source, pos),
+						has_mark ? 1 : 0, &pos->type, &mark, NULL, true, (DestReceiver *) state);
 	}
 	PG_CATCH();
 	{

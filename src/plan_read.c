@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan_read.c
+ *	  The SQL that reads a source; otherwise like plan.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "plan_read.h"
+
+#include "plan.h"
+#include "sqltext.h"
+
+/*
+ * Read the source, once (R17); in mode log what is above $1, the mark.  A row
+ * without position would never be above, and is a bad one.  The order of columns
+ * is a contract with read.c: K, tracked columns, E, S, deleted, position.
+ */
+char *
+scd2_plan_read(const Scd2Dimension *dim, Oid source, const Scd2LogPos *pos)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "SELECT ");
+	for (int i = 0; i < dim->nkeys; i++)
+	{
+		if (i > 0)
+			appendStringInfoString(&buf, ",\n       ");
+		scd2_append_ident(&buf, "src", dim->keys[i].source_name);
+	}
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		appendStringInfoString(&buf, ",\n       ");
+		scd2_append_ident(&buf, "src", dim->attrs[i].source_name);
+	}
+	if (dim->effective_at != NULL)
+	{
+		appendStringInfoString(&buf, ",\n       ");
+		scd2_append_ident(&buf, "src", dim->effective_at);
+	}
+	for (int i = 0; i < dim->nseq; i++)
+	{
+		appendStringInfoString(&buf, ",\n       ");
+		scd2_append_ident(&buf, "src", dim->seq[i].source_name);
+	}
+	appendStringInfo(&buf, ",\n       %s AS scd2_deleted",
+					 dim->delete_when != NULL ?
+					 psprintf("(%s) IS TRUE", dim->delete_when) : "false");
+	if (pos->active)
+	{
+		appendStringInfoString(&buf, ",\n       ");
+		scd2_append_ident(&buf, "src", dim->log_position);
+	}
+	appendStringInfo(&buf, "\n  FROM %s AS src", scd2_relation_name(source));
+	if (pos->active && pos->mark != NULL)
+	{
+		char	   *position = scd2_plan_column_of("src", dim->log_position);
+
+		appendStringInfo(&buf, "\n WHERE %s %s $1\n    OR %s IS NULL", position,
+						 scd2_operator_name(pos->greater), position);
+	}
+	return buf.data;
+}

@@ -1,0 +1,16 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan_read.h
+ *	  The SQL that reads a source.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SCD2_PLAN_READ_H
+#define SCD2_PLAN_READ_H
+
+#include "batch.h"
+
+extern char *scd2_plan_read(const Scd2Dimension *dim, Oid source,
+							const Scd2LogPos *pos);
+
+#endif							/* SCD2_PLAN_READ_H */
