@@ -26,6 +26,7 @@ OBJS = \
 	src/fingerprint.o \
 	src/fold.o \
 	src/follow.o \
+	src/gain.o \
 	src/hash.o \
 	src/history.o \
 	src/keyarg.o \
@@ -43,6 +44,7 @@ OBJS = \
 	src/plan_history.o \
 	src/plan_late.o \
 	src/plan_read.o \
+	src/plan_replay.o \
 	src/plan_verify.o \
 	src/preview.o \
 	src/progress.o \

@@ -97,6 +97,10 @@ CREATE TABLE scd2.registry_column (
     data_type       text NOT NULL,
     -- of key columns: by this type they are hashed, whatever the column is now (R13)
     registered_type text,
+    -- the run that added the column: changes of earlier runs lack it (R8); null: there from the start
+    since_run       bigint,
+    -- did a run's source lack the column?
+    lacked          boolean NOT NULL DEFAULT false,
     PRIMARY KEY (dimension_id, column_id)
 );
 
@@ -108,9 +112,8 @@ CREATE TABLE scd2.registry_lock (
     last_batch_time timestamptz,
     -- no logged change has a later E, in the unit of the period's type; null: not known
     newest          bigint,
-    -- mode log: rows of this source up to log_mark have all been read; so have
-    -- those up to log_next once the transactions log_waits have ended
-    log_source      oid,
+    -- mode log: rows up to log_mark have all been read; so have those up to
+    -- log_next once the transactions log_waits have ended
     log_mark        text,
     log_next        text,
     log_waits       text[]
@@ -171,6 +174,8 @@ CREATE TABLE scd2.registry_cache (
     view            regclass,
     history         regclass,
     versions        regclass,
+    -- the source that registry_lock.log_mark is of; null: the mark counts no more
+    log_source      regclass,
     source_types    regtype[]
 );
 

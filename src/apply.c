@@ -29,6 +29,7 @@
 #include "classify.h"
 #include "convert.h"
 #include "drift.h"
+#include "gain.h"
 #include "late.h"
 #include "plan.h"
 #include "run.h"
@@ -253,7 +254,8 @@ scd2_batch_prepare(Scd2Batch *batch)
 {
 	if (batch->dim->mode == SCD2_MODE_SNAPSHOT)
 		check_batch_time(batch);
-	scd2_check_drift(batch->dim, batch->source, batch->source_label);
+	batch->lacks = scd2_check_drift(batch->dim, batch->source,
+									batch->source_label, batch->cxt);
 	if (scd2_is_late_batch(batch))
 		scd2_stage_late(batch);
 	else
@@ -288,7 +290,31 @@ apply(Scd2Run *run, void *arg)
 	run->wrote = scd2_writes_anything(batch);
 	scd2_write(batch);
 	scd2_rights_leave(&rights);
+	if (batch->lacks != NULL)
+		scd2_registry_lacked(run->dim, batch->lacks);
 	scd2_run_logged(run);
+}
+
+/*
+ * Has the source gained columns that are to be added?  It is kept from gaining
+ * more, to the end of the transaction as a query's would be.
+ */
+static bool
+gains_columns(const Scd2Dimension *dim, void *arg)
+{
+	const Scd2ApplyArgs *args = arg;
+
+	if (dim->on_drift != SCD2_DRIFT_ADD || !OidIsValid(dim->source) ||
+		(OidIsValid(args->source) && args->source != dim->source))
+		return false;
+	LockRelationOid(dim->source, AccessShareLock);
+	return scd2_drift_gained(dim) != NIL;
+}
+
+static void
+add_columns(Scd2Run *run, void *arg)
+{
+	scd2_gain_columns(run->dim, run->lock.run_id);
 }
 
 PG_FUNCTION_INFO_V1(scd2_apply);
@@ -299,9 +325,10 @@ PG_FUNCTION_INFO_V1(scd2_apply);
 Datum
 scd2_apply(PG_FUNCTION_ARGS)
 {
+	const Scd2RunAlter alter = {gains_columns, add_columns};
 	Scd2ApplyArgs args;
 
 	scd2_apply_args(fcinfo, &args);
-	scd2_run(args.relid, SCD2_RUN_APPLY, apply, &args);
+	scd2_run_altering(args.relid, SCD2_RUN_APPLY, &alter, apply, &args);
 	PG_RETURN_VOID();
 }

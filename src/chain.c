@@ -161,25 +161,29 @@ add_version(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
  * Which columns does the change lack (R8)?  NULL: none.
  */
 static bool *
-find_lacks(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
+find_lacks(ChainState *state, TupleTableSlot *slot)
 {
 	const Scd2Dimension *dim = state->batch->dim;
+	const Scd2ChainLayout *layout = &state->layout;
+	int64		run = PG_INT64_MAX;
 	bool		any = false;
-	ArrayType  *array;
-	int32	   *ids;
-	int			nids;
+	int32	   *ids = NULL;
+	int			nids = 0;
 
-	if (kind == SCD2_CHAIN_NEW)
-		return state->batch->lacks;
+	/* a preview's changes are of no run yet */
+	if (!slot->tts_isnull[layout->run] &&
+		DatumGetInt64(slot->tts_values[layout->run]) > 0)
+		run = DatumGetInt64(slot->tts_values[layout->run]);
+	if (!slot->tts_isnull[layout->lacks])
+	{
+		ArrayType  *array = DatumGetArrayTypeP(slot->tts_values[layout->lacks]);
 
-	if (slot->tts_isnull[state->layout.lacks])
-		return NULL;
-	array = DatumGetArrayTypeP(slot->tts_values[state->layout.lacks]);
-	ids = (int32 *) ARR_DATA_PTR(array);
-	nids = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+		ids = (int32 *) ARR_DATA_PTR(array);
+		nids = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	}
 	for (int i = 0; i < dim->nattrs; i++)
 	{
-		state->lacks[i] = false;
+		state->lacks[i] = run < dim->attrs[i].since_run;
 		for (int j = 0; j < nids && !state->lacks[i]; j++)
 			state->lacks[i] = ids[j] == dim->attrs[i].id;
 		any |= state->lacks[i];
@@ -208,7 +212,7 @@ add_change(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
 	change.fold.values = slot->tts_values + layout->attrs;
 	change.fold.isnull = slot->tts_isnull + layout->attrs;
 	if (!change.fold.deleted)
-		change.fold.lacks = find_lacks(state, kind, slot);
+		change.fold.lacks = find_lacks(state, slot);
 	state->reader->change(state->arg, &change);
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextReset(state->row_cxt);

@@ -29,7 +29,7 @@ typedef struct Scd2ChainChange
 {
 	Scd2ChainKind kind;			/* in the log, or of the batch */
 	Scd2FoldChange fold;
-	int64		run;			/* 0: the batch's */
+	int64		run;			/* 0: a preview's */
 	bool		has_source_time;
 	Datum		source_time;
 } Scd2ChainChange;

@@ -75,6 +75,9 @@ equals_state(ClassifyState *state, const ClassifyRow *row)
 	{
 		int			was = state->resolve.cur_attrs + i;
 
+		/* what the column's first run says of it counts, null too (R8) */
+		if (dim->attrs[i].since_run > 0 && dim->attrs[i].since_run == batch->run_id)
+			return false;
 		if (dim->attrs[i].scd_type == 0)
 		{
 			/* the version shows the first value; the log knows the last */
@@ -82,6 +85,8 @@ equals_state(ClassifyState *state, const ClassifyRow *row)
 				continue;
 			was = state->resolve.last_type0 + type0++;
 		}
+		if (batch->lacks != NULL && batch->lacks[i])
+			continue;
 		if (dim->ignore_null_updates && row->isnull[layout->attrs + i])
 			continue;
 		if (!scd2_canon_same(batch->shape.canon[i],
@@ -325,6 +330,45 @@ start_fold(ClassifyState *state, const ClassifyRow *row)
 }
 
 /*
+ * The fold cannot start midway where all changes so far lacked a column: a first
+ * value fills the versions before it (R8).  Null in the newest version may mean
+ * that, where some run lacked the column; what a type 1 column showed until now
+ * does not matter.
+ */
+static bool
+needs_chain(const ClassifyState *state)
+{
+	const Scd2Batch *batch = state->batch;
+	const Scd2Dimension *dim = batch->dim;
+	const Scd2StagedLayout *layout = &batch->layout;
+	const ClassifyRow *first = &state->rows[0];
+	int			known = has_current(state, first) ? state->resolve.cur_attrs :
+		state->resolve.closed_attrs;
+
+	if (!OidIsValid(dim->log) ||
+		(!has_current(state, first) && !has_closed(state, first)))
+		return false;
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		const Scd2Column *col = &dim->attrs[i];
+
+		if ((col->since_run == 0 && !col->lacked) || col->scd_type == 1 ||
+			!first->isnull[known + i] ||
+			(batch->lacks != NULL && batch->lacks[i]))
+			continue;
+		for (int j = 0; j < state->nrows; j++)
+		{
+			const ClassifyRow *row = &state->rows[j];
+
+			if (!row->dropped && !row_flag(row, layout->deleted) &&
+				!row->isnull[layout->attrs + i])
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
  * A late snapshot holds until the next one: what was known of the key at that
  * one's time, present or absent, is logged there too, unless it is already (R20).
  * An absence that counts for nothing, because deletes are ignored, does not.
@@ -336,6 +380,7 @@ log_next_state(ClassifyState *state)
 	const Scd2StagedLayout *layout = &batch->layout;
 	const ClassifyRow *first = &state->rows[0];
 	bool		present = row_flag(first, state->resolve.next_present);
+	bool	   *lacks = batch->lacks;
 	Datum	   *values;
 	bool	   *isnull;
 
@@ -361,7 +406,10 @@ log_next_state(ClassifyState *state)
 		isnull[layout->attrs + i] = !present ||
 			first->isnull[state->resolve.next_attrs + i];
 	}
+	/* it is what earlier runs knew, whatever this one's source lacks */
+	batch->lacks = NULL;
 	scd2_emit_log(state->emitter, values, isnull, batch->next_id);
+	batch->lacks = lacks;
 }
 
 /*
@@ -433,7 +481,7 @@ finish_key(ClassifyState *state)
 			classify_change(state, row);
 	}
 
-	if (state->from_log)
+	if (state->from_log || needs_chain(state))
 		log_for_chain(state);
 	else if (scd2_classify_standing(state) > 0)
 	{
@@ -450,6 +498,7 @@ finish_key(ClassifyState *state)
 			change.deleted = row_flag(row, layout->deleted);
 			change.values = row->values + layout->attrs;
 			change.isnull = row->isnull + layout->attrs;
+			change.lacks = batch->lacks;
 			scd2_fold_change(state->fold, &change);
 			scd2_emit_log(state->emitter, row->values, row->isnull,
 						  batch->run_id);
@@ -637,7 +686,7 @@ scd2_classify(Scd2Batch *batch)
 			scd2_store_register(&batch->states);
 		scd2_spi_stream(batch->is_late ? "late resolve" : "resolve",
 						batch->is_late ? scd2_plan_late_resolve(dim) :
-						scd2_plan_resolve(dim, flags),
+						scd2_plan_resolve(dim, flags, batch->lacks),
 						lengthof(types), types, values, nulls, true,
 						(DestReceiver *) state);
 		finish_key(state);

@@ -49,10 +49,11 @@ scd2_classify_skip_row(ClassifyState *state, ClassifyRow *row)
 
 static bool
 same_columns(Scd2CanonType **canon, const ClassifyRow *a, const ClassifyRow *b,
-			 int from, int n)
+			 int from, int n, const bool *lacks)
 {
 	for (int i = 0; i < n; i++)
-		if (!scd2_canon_same(canon[i],
+		if ((lacks == NULL || !lacks[i]) &&
+			!scd2_canon_same(canon[i],
 							 a->values[from + i], a->isnull[from + i],
 							 b->values[from + i], b->isnull[from + i]))
 			return false;
@@ -75,7 +76,8 @@ same_position(const ClassifyState *state, const ClassifyRow *a,
 		(a->isnull[layout->source_time] != b->isnull[layout->source_time] ||
 		 a->values[layout->source_time] != b->values[layout->source_time]))
 		return false;
-	return same_columns(state->seq_canon, a, b, layout->seq, batch->dim->nseq);
+	return same_columns(state->seq_canon, a, b, layout->seq, batch->dim->nseq,
+						NULL);
 }
 
 static bool
@@ -89,7 +91,7 @@ same_content(const ClassifyState *state, const ClassifyRow *a,
 	if (deleted != row_flag(b, layout->deleted))
 		return false;
 	return deleted || same_columns(batch->shape.canon, a, b, layout->attrs,
-								   batch->dim->nattrs);
+								   batch->dim->nattrs, batch->lacks);
 }
 
 /*

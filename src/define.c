@@ -292,7 +292,8 @@ number_columns(const List *shape, int32 id)
 
 	values[0] = Int32GetDatum(id);
 	nrows = scd2_spi_run("number columns",
-						 "SELECT c.column_id, c.role, c.source_column, d.next_column_id "
+						 "SELECT c.column_id, c.role, c.source_column, d.next_column_id,"
+						 " COALESCE(c.since_run, 0), c.lacked "
 						 "FROM scd2.registry_column c "
 						 "JOIN scd2.registry_dimension d ON d.id = c.dimension_id "
 						 "WHERE c.dimension_id = $1",
@@ -311,7 +312,11 @@ number_columns(const List *shape, int32 id)
 			if (strcmp(column->role, role) == 0 &&
 				(source == NULL ? column->source_name == NULL :
 				 column->source_name != NULL && strcmp(column->source_name, source) == 0))
+			{
 				column->id = column_id;
+				column->since_run = DatumGetInt64(scd2_spi_value(row, 5, &isnull));
+				column->lacked = DatumGetBool(scd2_spi_value(row, 6, &isnull));
+			}
 		}
 	}
 
@@ -329,7 +334,7 @@ static void
 insert_column(const Scd2ShapeColumn *column, int32 id, int position, bool separate)
 {
 	Oid			types[] = {INT4OID, INT4OID, INT4OID, TEXTOID, INT4OID, TEXTOID,
-	TEXTOID, TEXTOID, INT4OID, TEXTOID, TEXTOID, TEXTOID};
+	TEXTOID, TEXTOID, INT4OID, TEXTOID, TEXTOID, TEXTOID, INT8OID, BOOLOID};
 	Datum		values[lengthof(types)];
 	bool		nulls[lengthof(types)] = {0};
 	bool		is_key = strcmp(column->role, "key") == 0;
@@ -355,12 +360,15 @@ insert_column(const Scd2ShapeColumn *column, int32 id, int position, bool separa
 	values[10] = is_key ? CStringGetTextDatum(scd2_type_name(column->typid, -1)) : (Datum) 0;
 	TEXT_OR_NULL(11, separate ? column->name : NULL);
 #undef TEXT_OR_NULL
+	nulls[12] = column->since_run == 0;
+	values[12] = Int64GetDatum(column->since_run);
+	values[13] = BoolGetDatum(column->lacked);
 
 	(void) scd2_spi_run("register column",
 						"INSERT INTO scd2.registry_column (dimension_id, column_id, position, role, scd_type,"
 						" column_name, source_column, log_column, base_id, data_type, registered_type,"
-						" history_column) "
-						"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+						" history_column, since_run, lacked) "
+						"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
 						lengthof(types), types, values, nulls);
 }
 
@@ -468,7 +476,7 @@ register_dimension(const Scd2Options *options, const List *shape,
 	(void) scd2_spi_run("register lock",
 						"INSERT INTO scd2.registry_lock (dimension_id) VALUES ($1) "
 						"ON CONFLICT (dimension_id) DO UPDATE"
-						" SET log_source = NULL, log_mark = NULL, log_next = NULL, log_waits = NULL",
+						" SET log_mark = NULL, log_next = NULL, log_waits = NULL",
 						1, types, values, NULL);
 
 	scd2_spi_end();

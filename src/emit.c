@@ -11,6 +11,7 @@
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -26,6 +27,7 @@ struct Scd2Emitter
 	Scd2ChainComparer *comparer;
 	bool		log_is_whole;	/* has it changes of every version? */
 	int			noverlay;		/* columns that every version shows alike */
+	Datum		lacks;			/* int[] for the log, once it was needed */
 	Datum	   *values;			/* scratch, wide enough for any store */
 	bool	   *isnull;
 };
@@ -87,7 +89,7 @@ scd2_emitter_begin(Scd2Batch *batch)
 {
 	Scd2Dimension *dim = batch->dim;
 	Scd2Emitter *emitter = palloc0(sizeof(Scd2Emitter));
-	int			widest = 8 + 2 * dim->nkeys + 3 * dim->nattrs + dim->nseq;
+	int			widest = 10 + 2 * dim->nkeys + 3 * dim->nattrs + dim->nseq;
 	TupleDesc	desc;
 	int			n;
 
@@ -136,7 +138,7 @@ scd2_emitter_begin(Scd2Batch *batch)
 	{
 		desc = CreateTemplateTupleDesc(dim->nkeys + 1 +
 									   (dim->keeps_source_time ? 1 : 0) +
-									   dim->nseq + 3 + dim->nattrs);
+									   dim->nseq + 4 + dim->nattrs);
 		n = scd2_describe_keys(dim, desc, 1);
 		scd2_desc_column(desc, n++, "e", dim->period_type, -1, InvalidOid);
 		if (dim->keeps_source_time)
@@ -151,6 +153,7 @@ scd2_emitter_begin(Scd2Batch *batch)
 			scd2_desc_column(desc, n++, psprintf("a%d", i + 1),
 							 dim->attrs[i].typid, dim->attrs[i].typmod,
 							 dim->attrs[i].collation);
+		scd2_desc_column(desc, n++, "lacks", INT4ARRAYOID, -1, InvalidOid);
 		scd2_desc_column(desc, n++, "ord", INT8OID, -1, InvalidOid);
 		scd2_desc_column(desc, n++, "run", INT8OID, -1, InvalidOid);
 		scd2_store_begin(batch, &batch->logged, "scd2_logged", desc);
@@ -527,6 +530,30 @@ scd2_emit_folded(Scd2Emitter *emitter, bool all_keys, bool log_is_whole)
 }
 
 /*
+ * The numbers of the columns that the batch's source lacks, as the log keeps them.
+ */
+static Datum
+lacked_ids(Scd2Emitter *emitter)
+{
+	const Scd2Dimension *dim = emitter->batch->dim;
+	Datum	   *ids;
+	int			n = 0;
+	MemoryContext oldcxt;
+
+	if (emitter->lacks != (Datum) 0)
+		return emitter->lacks;
+	oldcxt = MemoryContextSwitchTo(emitter->batch->cxt);
+	ids = palloc(dim->nattrs * sizeof(Datum));
+	for (int i = 0; i < dim->nattrs; i++)
+		if (emitter->batch->lacks[i])
+			ids[n++] = Int32GetDatum(dim->attrs[i].id);
+	emitter->lacks = PointerGetDatum(construct_array(ids, n, INT4OID, sizeof(int32),
+													 true, TYPALIGN_INT));
+	MemoryContextSwitchTo(oldcxt);
+	return emitter->lacks;
+}
+
+/*
  * Emit a change for the log, as it was sent.
  */
 void
@@ -560,6 +587,9 @@ scd2_emit_log(Scd2Emitter *emitter, const Datum *row, const bool *row_isnull,
 	COPY(layout->deleted, 1);
 	COPY(layout->attrs, dim->nattrs);
 #undef COPY
+	emitter->isnull[n] = batch->lacks == NULL || DatumGetBool(row[layout->deleted]);
+	emitter->values[n] = emitter->isnull[n] ? (Datum) 0 : lacked_ids(emitter);
+	n++;
 	emitter->values[n] = Int64GetDatum(batch->logged.ntuples + 1);
 	emitter->isnull[n++] = false;
 	emitter->values[n] = Int64GetDatum(run_id);

@@ -5,7 +5,7 @@
  *
  * The resolve statement compares it with scd2.row_hash over rows of the log, or
  * over versions where there is no log.  What goes in, and in which parts, has to
- * match log_fingerprint, version_columns and append_row_hash in plan.c.
+ * match plan_replay.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -70,7 +70,8 @@ scd2_fingerprint_create(Scd2Batch *batch)
 	{
 		int			scd_type = dim->attrs[i].scd_type;
 
-		if (has_log || scd_type == 2 || scd_type == 6)
+		if ((has_log || scd_type == 2 || scd_type == 6) &&
+			(batch->lacks == NULL || !batch->lacks[i]))
 		{
 			fp->is_attr[fp->n] = true;
 			ADD(layout->attrs + i, dim->attrs[i].typid);

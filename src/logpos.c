@@ -243,8 +243,9 @@ scd2_logpos_begin(const Scd2Dimension *dim, Scd2LogPos *pos)
 	scd2_registry_enter(&save);
 	scd2_spi_begin();
 	if (scd2_spi_cached("read mark", &plan,
-						"SELECT log_mark, log_next, log_waits FROM scd2.registry_lock"
-						" WHERE dimension_id = $1 AND log_source = $2",
+						"SELECT l.log_mark, l.log_next, l.log_waits FROM scd2.registry_lock l"
+						" JOIN scd2.registry_cache k ON k.dimension_id = l.dimension_id"
+						" WHERE l.dimension_id = $1 AND k.log_source = $2",
 						2, types, values, NULL, XactReadOnly) == 1)
 	{
 		pos->mark = scd2_spi_text(0, 1, cxt);
@@ -324,7 +325,9 @@ set_mark(const Scd2Dimension *dim, const char *mark, const char *next, Datum wai
 	next == NULL || waits == (Datum) 0};
 
 	(void) scd2_spi_cached("keep mark", &plan,
-						   "UPDATE scd2.registry_lock SET log_source = $2, log_mark = $3,"
+						   "WITH k AS (UPDATE scd2.registry_cache SET log_source = $2"
+						   " WHERE dimension_id = $1 AND log_source IS DISTINCT FROM $2) "
+						   "UPDATE scd2.registry_lock SET log_mark = $3,"
 						   " log_next = $4, log_waits = $5 WHERE dimension_id = $1",
 						   5, types, values, nulls, false);
 }

@@ -590,8 +590,6 @@ refuse_later_features(const Scd2Options *options)
 {
 	if (strcmp(options->on_bad_row, "quarantine") == 0)
 		not_yet("on_bad_row \"quarantine\"");
-	if (strcmp(options->on_drift, "error") != 0)
-		not_yet(psprintf("on_drift \"%s\"", options->on_drift));
 }
 
 /*

@@ -16,6 +16,7 @@
 
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
+#include "plan_replay.h"
 #include "sqltext.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -23,7 +24,6 @@
 #define EQUALS		" OPERATOR(pg_catalog.=) "
 #define DIFFERS		" OPERATOR(pg_catalog.<>) "
 #define AT_MOST		" OPERATOR(pg_catalog.<=) "
-#define AFTER		" OPERATOR(pg_catalog.>) "
 
 /*
  * Is a change compared with the state of its key, instead of being looked for
@@ -265,45 +265,6 @@ scd2_plan_newest(const Scd2Dimension *dim)
 	return buf.data;
 }
 
-/*
- * The expressions over a log row that make a replay (R5); stage.c computes the
- * same over a source row as its fingerprint.
- */
-List *
-scd2_plan_log_fingerprint(const Scd2Dimension *dim, const char *alias)
-{
-	List	   *exprs = NIL;
-
-	if (dim->keeps_source_time)
-		exprs = lappend(exprs, scd2_plan_column_of(alias, dim->log_source_time));
-	for (int i = 0; i < dim->nseq; i++)
-		exprs = lappend(exprs, scd2_plan_column_of(alias, dim->seq[i].log_name));
-	exprs = lappend(exprs, scd2_plan_column_of(alias, dim->log_deleted));
-	for (int i = 0; i < dim->nattrs; i++)
-		exprs = lappend(exprs, scd2_plan_column_of(alias, dim->attrs[i].log_name));
-	return exprs;
-}
-
-/* Changes of undone runs are none (R27). */
-static void
-append_not_undone(StringInfo buf, const Scd2Dimension *dim, int flags)
-{
-	if (flags & SCD2_RESOLVE_UNDONE)
-		appendStringInfo(buf, "\n              AND %s OPERATOR(pg_catalog.<>) ALL ($2)",
-						 scd2_plan_column_of("l", dim->log_run));
-}
-
-static List *
-version_columns(const Scd2Dimension *dim, const char *alias)
-{
-	List	   *exprs = NIL;
-
-	for (int i = 0; i < dim->nattrs; i++)
-		if (dim->attrs[i].scd_type == 2 || dim->attrs[i].scd_type == 6)
-			exprs = lappend(exprs, scd2_plan_column_of(alias, dim->attrs[i].name));
-	return exprs;
-}
-
 static void
 append_version_columns(StringInfo buf, const Scd2Dimension *dim,
 					   const char *alias)
@@ -328,89 +289,6 @@ static const Scd2Dimension *
 closed_place(const Scd2Dimension *dim)
 {
 	return dim->history != NULL ? dim->history : dim;
-}
-
-/*
- * Has a table ("place") the version that the row would make at its E?
- */
-static void
-append_same_version(StringInfo buf, const Scd2Dimension *place)
-{
-	appendStringInfo(buf, "EXISTS (\n"
-					 "           SELECT FROM %s AS v\n            WHERE ",
-					 place->sql_name);
-	scd2_plan_key_match(buf, place, "v", false, "s");
-	appendStringInfoString(buf, "\n              AND ");
-	scd2_append_ident(buf, "v", place->valid_from);
-	appendStringInfoString(buf, AT_MOST "s.e AND (");
-	scd2_append_ident(buf, "v", place->valid_to);
-	appendStringInfoString(buf, AFTER "s.e");
-	if (place->open_end_is_null)
-	{
-		appendStringInfoString(buf, " OR ");
-		scd2_append_ident(buf, "v", place->valid_to);
-		appendStringInfoString(buf, " IS NULL");
-	}
-	appendStringInfoChar(buf, ')');
-	if (place->is_deleted != NULL)
-	{
-		appendStringInfoString(buf, "\n              AND NOT ");
-		scd2_append_ident(buf, "v", place->is_deleted);
-	}
-	if (version_columns(place, "v") != NIL)
-	{
-		appendStringInfoString(buf, "\n              AND (s.deleted OR ");
-		scd2_plan_row_hash(buf, version_columns(place, "v"));
-		appendStringInfoString(buf, EQUALS "s.fp)");
-	}
-	appendStringInfoChar(buf, ')');
-}
-
-/*
- * Was the row applied before?  With a log: an equal change is in it.  Without:
- * the version at its E is equal (R20).
- */
-static void
-append_replay(StringInfo buf, const Scd2Dimension *dim, int flags)
-{
-	if (scd2_compares_state(dim))
-		appendStringInfoString(buf, "false");
-	else if (OidIsValid(dim->log))
-	{
-		if (flags & SCD2_RESOLVE_NO_LOG)
-		{
-			appendStringInfoString(buf, "false");
-			return;
-		}
-		appendStringInfoString(buf, "CASE WHEN s.e" AT_MOST "n.newest THEN EXISTS (\n"
-							   "           SELECT FROM ");
-		appendStringInfo(buf, "%s AS l\n            WHERE ",
-						 dim->log_sql_name);
-		scd2_plan_key_match(buf, dim, "l", true, "s");
-		appendStringInfoString(buf, "\n              AND ");
-		scd2_append_ident(buf, "l", dim->log_effective_at);
-		appendStringInfoString(buf, EQUALS "s.e");
-		append_not_undone(buf, dim, flags);
-		appendStringInfoString(buf, "\n              AND ");
-		scd2_plan_row_hash(buf, scd2_plan_log_fingerprint(dim, "l"));
-		appendStringInfoString(buf, EQUALS "s.fp)\n       ELSE false END");
-	}
-	else
-	{
-		appendStringInfo(buf, "CASE WHEN s.e" AT_MOST "coalesce(%s, %s) THEN s.deleted"
-						 DIFFERS "%s",
-						 scd2_plan_column_of("d", dim->valid_from),
-						 scd2_plan_column_of("c", closed_place(dim)->valid_to),
-						 dim->history != NULL ? "(" : "");
-		append_same_version(buf, dim);
-		if (dim->history != NULL)
-		{
-			appendStringInfoString(buf, " OR ");
-			append_same_version(buf, dim->history);
-			appendStringInfoChar(buf, ')');
-		}
-		appendStringInfoString(buf, "\n       ELSE false END");
-	}
 }
 
 static bool
@@ -473,12 +351,13 @@ scd2_plan_staged_order(StringInfo buf, const Scd2Dimension *dim,
 /*
  * Where does each staged row's key stand?  Its current version (by tid where
  * the key set found it, else by key), else its newest closed one, and the newest
- * logged E: what is not after that is late (section 1); $1 is the newest one of
+ * logged E: what is not after that is late (section 1); "lacks" tells the columns
+ * that the batch lacks, or is NULL; $1 is the newest one of
  * all keys, $2
  * are the runs that were undone.  In the order of the fold (R5).
  */
 char *
-scd2_plan_resolve(const Scd2Dimension *dim, int flags)
+scd2_plan_resolve(const Scd2Dimension *dim, int flags, const bool *lacks)
 {
 	StringInfoData buf;
 	const Scd2Dimension *closed = closed_place(dim);
@@ -505,7 +384,7 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 					 psprintf("coalesce(%s, %s)",
 							  scd2_plan_column_of("d", dim->valid_from),
 							  scd2_plan_column_of("c", closed->valid_to)));
-	append_replay(&buf, dim, flags);
+	scd2_plan_replay(&buf, dim, flags, lacks);
 	appendStringInfoString(&buf, " AS replay");
 	if (ask_type0)
 	{
@@ -564,7 +443,7 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 			/* a row above all that is logged needs no look at the log */
 			appendStringInfoString(&buf, "s.e" AT_MOST "$1 AND ");
 			scd2_plan_key_match(&buf, dim, "l", true, "s");
-			append_not_undone(&buf, dim, flags);
+			scd2_plan_not_undone(&buf, dim, flags);
 		}
 		appendStringInfoString(&buf, ") AS n ON true");
 	}
@@ -577,7 +456,7 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags)
 			appendStringInfoString(&buf, "false");
 		else
 			scd2_plan_key_match(&buf, dim, "l", true, "s");
-		append_not_undone(&buf, dim, flags);
+		scd2_plan_not_undone(&buf, dim, flags);
 		appendStringInfoString(&buf, " AND NOT ");
 		scd2_append_ident(&buf, "l", dim->log_deleted);
 		appendStringInfoString(&buf, "\n            ORDER BY ");
@@ -753,6 +632,7 @@ scd2_plan_log(const Scd2Dimension *dim)
 	for (int i = 0; i < dim->nattrs; i++)
 		appendStringInfo(&buf, "%s, ",
 						 quote_identifier(dim->attrs[i].log_name));
+	appendStringInfo(&buf, "%s, ", quote_identifier(dim->log_lacks));
 	appendStringInfo(&buf, "%s, ", quote_identifier(dim->log_run));
 	appendStringInfo(&buf, "%s)\nSELECT ",
 					 quote_identifier(dim->log_recorded_at));
@@ -766,39 +646,6 @@ scd2_plan_log(const Scd2Dimension *dim)
 	appendStringInfoString(&buf, "g.deleted, ");
 	for (int i = 1; i <= dim->nattrs; i++)
 		appendStringInfo(&buf, "g.a%d, ", i);
-	appendStringInfoString(&buf, "g.run, $1\n  FROM scd2_logged AS g");
-	return buf.data;
-}
-
-/*
- * Which versions, of the dimension and of the batch, have a surrogate key that
- * is there twice?  Returns K, valid_from, surrogate key.
- */
-char *
-scd2_plan_collision(const Scd2Dimension *dim, const char *store)
-{
-	int			valid_from = list_length(scd2_plan_open_columns(dim)) -
-		(dim->is_deleted != NULL ? 3 : 2);
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	appendStringInfoString(&buf, "SELECT ");
-	for (int i = 0; i < dim->nkeys; i++)
-		appendStringInfo(&buf, "%s, ", scd2_plan_column_of("d", dim->keys[i].name));
-	appendStringInfo(&buf, "%s::pg_catalog.text, %s::pg_catalog.text"
-					 "\n  FROM %s AS o\n  JOIN %s AS d ON %s"
-					 EQUALS "o.c1\nUNION ALL\nSELECT ",
-					 scd2_plan_column_of("d", dim->valid_from),
-					 scd2_plan_column_of("d", dim->sk_name), store,
-					 dim->sql_name, scd2_plan_column_of("d", dim->sk_name));
-	for (int i = 0; i < dim->nkeys; i++)
-		appendStringInfo(&buf, "o.c%d, ", i + 2);
-	appendStringInfo(&buf, "o.c%d::pg_catalog.text, o.c1::pg_catalog.text"
-					 "\n  FROM (SELECT o.*, count(*) OVER (PARTITION BY o.c1) AS copies"
-					 " FROM %s AS o) AS o"
-					 "\n WHERE o.copies > 1"
-					 "\n    OR EXISTS (SELECT FROM %s AS d WHERE %s" EQUALS "o.c1)",
-					 valid_from, store, dim->sql_name,
-					 scd2_plan_column_of("d", dim->sk_name));
+	appendStringInfoString(&buf, "g.lacks, g.run, $1\n  FROM scd2_logged AS g");
 	return buf.data;
 }

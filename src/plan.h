@@ -54,14 +54,12 @@ extern char *scd2_plan_open_keys(const Scd2Dimension *dim,
 								 const char *scope_sql);
 extern char *scd2_plan_has_versions(const Scd2Dimension *dim);
 extern char *scd2_plan_newest(const Scd2Dimension *dim);
-extern char *scd2_plan_resolve(const Scd2Dimension *dim, int flags);
+extern char *scd2_plan_resolve(const Scd2Dimension *dim, int flags,
+								const bool *lacks);
 extern char *scd2_plan_close(const Scd2Dimension *dim);
 extern char *scd2_plan_open(const Scd2Dimension *dim, const char *store);
 extern char *scd2_plan_overwrite(const Scd2Dimension *dim);
 extern char *scd2_plan_log(const Scd2Dimension *dim);
-
-/* The other version of a surrogate key that an insert collided with. */
-extern char *scd2_plan_collision(const Scd2Dimension *dim, const char *store);
 
 /* Is the row's state compared, instead of the log being searched (R5)? */
 extern bool scd2_compares_state(const Scd2Dimension *dim);
@@ -88,7 +86,5 @@ extern void scd2_plan_row_hash(StringInfo buf, List *exprs);
 extern char *scd2_plan_column_of(const char *alias, const char *name);
 extern List *scd2_plan_open_columns(const Scd2Dimension *dim);
 extern List *scd2_plan_overlay_columns(const Scd2Dimension *dim);
-extern List *scd2_plan_log_fingerprint(const Scd2Dimension *dim,
-									   const char *alias);
 
 #endif							/* SCD2_PLAN_H */

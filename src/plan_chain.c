@@ -201,9 +201,8 @@ append_new(StringInfo buf, const Scd2Dimension *dim, int flags)
 	for (int i = 1; i <= dim->nseq; i++)
 		appendStringInfo(buf, ", g.s%d AS s%d", i, i);
 	append_null(buf, INT8OID, "id");
-	appendStringInfoString(buf, ", g.ord AS ord, g.deleted AS deleted");
-	append_null(buf, INT4ARRAYOID, "lacks");
-	append_null(buf, INT8OID, "run");
+	appendStringInfoString(buf, ", g.ord AS ord, g.deleted AS deleted, g.lacks AS lacks");
+	appendStringInfoString(buf, ", g.run AS run");
 	for (int i = 1; i <= dim->nattrs; i++)
 		appendStringInfo(buf, ", g.a%d AS a%d", i, i);
 	if (flags & SCD2_CHAIN_VERSIONS)

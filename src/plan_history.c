@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * plan_history.c
- *	  The SQL over the dimension and its history, with history => 'separate';
- *	  as plan.c otherwise.
+ *	  The SQL over the dimension and its history, with history => 'separate',
+ *	  and over surrogate keys that are there twice; as plan.c otherwise.
  *
  * The dimension has current versions only, its history closed ones only.  What
  * is done to a table alone is planned by the functions of plan.c and its kin,
@@ -139,6 +139,39 @@ scd2_plan_take_out(const Scd2Dimension *place, const char *store)
 {
 	return psprintf("DELETE FROM %s AS d\n USING %s AS r\n WHERE d.ctid" EQUALS "r.tid",
 					place->sql_name, store);
+}
+
+/*
+ * Which versions, of the dimension and of the batch, have a surrogate key that
+ * is there twice?  Returns K, valid_from, surrogate key.
+ */
+char *
+scd2_plan_collision(const Scd2Dimension *dim, const char *store)
+{
+	int			valid_from = list_length(scd2_plan_open_columns(dim)) -
+		(dim->is_deleted != NULL ? 3 : 2);
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "SELECT ");
+	for (int i = 0; i < dim->nkeys; i++)
+		appendStringInfo(&buf, "%s, ", scd2_plan_column_of("d", dim->keys[i].name));
+	appendStringInfo(&buf, "%s::pg_catalog.text, %s::pg_catalog.text"
+					 "\n  FROM %s AS o\n  JOIN %s AS d ON %s"
+					 EQUALS "o.c1\nUNION ALL\nSELECT ",
+					 scd2_plan_column_of("d", dim->valid_from),
+					 scd2_plan_column_of("d", dim->sk_name), store,
+					 dim->sql_name, scd2_plan_column_of("d", dim->sk_name));
+	for (int i = 0; i < dim->nkeys; i++)
+		appendStringInfo(&buf, "o.c%d, ", i + 2);
+	appendStringInfo(&buf, "o.c%d::pg_catalog.text, o.c1::pg_catalog.text"
+					 "\n  FROM (SELECT o.*, count(*) OVER (PARTITION BY o.c1) AS copies"
+					 " FROM %s AS o) AS o"
+					 "\n WHERE o.copies > 1"
+					 "\n    OR EXISTS (SELECT FROM %s AS d WHERE %s" EQUALS "o.c1)",
+					 valid_from, store, dim->sql_name,
+					 scd2_plan_column_of("d", dim->sk_name));
+	return buf.data;
 }
 
 static void

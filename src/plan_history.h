@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * plan_history.h
- *	  The SQL over the dimension and its history, with history => 'separate'.
+ *	  The SQL over the dimension and its history, with history => 'separate';
+ *	  and over surrogate keys that are there twice.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,6 +25,9 @@ extern char *scd2_plan_move(const Scd2Dimension *dim);
 
 /* Delete from a table ("place") the versions whose tids a store has. */
 extern char *scd2_plan_take_out(const Scd2Dimension *place, const char *store);
+
+/* The other version of a surrogate key that an insert collided with. */
+extern char *scd2_plan_collision(const Scd2Dimension *dim, const char *store);
 
 /*
  * Inserted versions whose surrogate key is in both tables: K, valid_from and

@@ -11,14 +11,18 @@
 
 #include "plan.h"
 #include "sqltext.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 /*
  * Read the source, once (R17); in mode log what is above $1, the mark.  A row
  * without position would never be above, and is a bad one.  The order of columns
- * is a contract with read.c: K, tracked columns, E, S, deleted, position.
+ * is a contract with read.c: K, tracked columns, E, S, deleted, position.  Columns
+ * that the source lacks, if any, are null.
  */
 char *
-scd2_plan_read(const Scd2Dimension *dim, Oid source, const Scd2LogPos *pos)
+scd2_plan_read(const Scd2Dimension *dim, Oid source, const bool *lacks,
+			   const Scd2LogPos *pos)
 {
 	StringInfoData buf;
 
@@ -33,7 +37,12 @@ scd2_plan_read(const Scd2Dimension *dim, Oid source, const Scd2LogPos *pos)
 	for (int i = 0; i < dim->nattrs; i++)
 	{
 		appendStringInfoString(&buf, ",\n       ");
-		scd2_append_ident(&buf, "src", dim->attrs[i].source_name);
+		if (lacks != NULL && lacks[i])
+			appendStringInfo(&buf, "NULL::%s AS %s",
+							 format_type_be_qualified(getBaseType(dim->attrs[i].typid)),
+							 quote_identifier(dim->attrs[i].source_name));
+		else
+			scd2_append_ident(&buf, "src", dim->attrs[i].source_name);
 	}
 	if (dim->effective_at != NULL)
 	{

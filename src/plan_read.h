@@ -11,6 +11,6 @@
 #include "batch.h"
 
 extern char *scd2_plan_read(const Scd2Dimension *dim, Oid source,
-							const Scd2LogPos *pos);
+							const bool *lacks, const Scd2LogPos *pos);
 
 #endif							/* SCD2_PLAN_READ_H */

@@ -13,6 +13,7 @@
 #include "plan_verify.h"
 
 #include "plan.h"
+#include "plan_replay.h"
 #include "sqltext.h"
 #include "utils/builtins.h"
 
@@ -228,7 +229,7 @@ scd2_plan_check_logged(const Scd2Dimension *dim)
 					 scd2_plan_column_of("l", dim->log_effective_at),
 					 scd2_plan_column_of("l", dim->log_run),
 					 scd2_plan_column_of("l", dim->log_recorded_at));
-	scd2_plan_row_hash(&buf, scd2_plan_log_fingerprint(dim, "l"));
+	scd2_plan_row_hash(&buf, scd2_plan_log_fingerprint(dim, "l", NULL));
 	appendStringInfoString(&buf, EQUALS);
 	scd2_plan_row_hash(&buf, theirs);
 	appendStringInfoString(&buf, ")\n LIMIT 1");

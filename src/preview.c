@@ -322,7 +322,7 @@ scd2_sql(PG_FUNCTION_ARGS)
 		scd2_logpos_begin(dim, &pos);
 		if (pos.is_tracked && pos.mark == NULL)
 			pos.mark = "";
-		SHOW("read", scd2_plan_read(dim, dim->source, &pos));
+		SHOW("read", scd2_plan_read(dim, dim->source, NULL, &pos));
 	}
 	if (dim->mode == SCD2_MODE_SNAPSHOT)
 	{
@@ -333,7 +333,7 @@ scd2_sql(PG_FUNCTION_ARGS)
 	if (OidIsValid(dim->log))
 		SHOW("newest", scd2_plan_newest(dim));
 	SHOW("resolve", scd2_plan_resolve(dim, dim->mode == SCD2_MODE_SNAPSHOT ?
-									  SCD2_RESOLVE_BY_TID : 0));
+									  SCD2_RESOLVE_BY_TID : 0, NULL));
 	if (OidIsValid(dim->log) && dim->effective_at == NULL)
 	{
 		SHOW("states", scd2_plan_chain(dim, 0));

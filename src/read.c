@@ -105,6 +105,9 @@ read_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
 
 	MAKE(key_converters, dim->keys, dim->nkeys);
 	MAKE(attr_converters, dim->attrs, dim->nattrs);
+	for (int i = 0; batch->lacks != NULL && i < dim->nattrs; i++)
+		if (batch->lacks[i])
+			state->attr_converters[i] = NULL;	/* a domain may refuse null */
 	if (dim->effective_at != NULL)
 		state->effective_type =
 			getBaseType(TupleDescAttr(typeinfo, offset++)->atttypid);
@@ -363,8 +366,10 @@ scd2_read_source(Scd2Batch *batch, Scd2RowCallback callback, void *arg)
 
 	PG_TRY();
 	{
-		scd2_spi_stream("read", scd2_plan_read(batch->dim, batch->source, pos),
-						has_mark ? 1 : 0, &pos->type, &mark, NULL, true, (DestReceiver *) state);
+		scd2_spi_stream("read", scd2_plan_read(batch->dim, batch->source,
+											   batch->lacks, pos),
+						has_mark ? 1 : 0, &pos->type, &mark, NULL, true,
+						(DestReceiver *) state);
 	}
 	PG_CATCH();
 	{

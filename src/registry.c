@@ -356,7 +356,7 @@ load_columns(Scd2Dimension *dim, MemoryContext cxt)
 						"SELECT c.column_id, c.role, c.scd_type, c.column_name, c.source_column,"
 						" c.log_column, c.base_id,"
 						" COALESCE(k.registered_type, pg_catalog.to_regtype(c.registered_type))::oid,"
-						" k.attnum::int, k.log_attnum::int "
+						" k.attnum::int, k.log_attnum::int, c.since_run, c.lacked "
 						"FROM scd2.registry_column c "
 						"LEFT JOIN scd2.registry_cache_column k"
 						" ON k.dimension_id = c.dimension_id AND k.column_id = c.column_id "
@@ -377,6 +377,8 @@ load_columns(Scd2Dimension *dim, MemoryContext cxt)
 		AttrNumber	log_attnum = InvalidAttrNumber;
 		char	   *log_now = NULL;
 		char	   *now = NULL;
+		Datum		value;
+		bool		isnull;
 
 		if (name != NULL)
 			attnum = scd2_registry_column_now(dim->relid, result_int(row, 9, 0),
@@ -402,6 +404,9 @@ load_columns(Scd2Dimension *dim, MemoryContext cxt)
 			if (!OidIsValid(column->registered_type))
 				column->registered_type = column->typid;
 			column->source_type = registered_source_type(dim, column->source_name);
+			value = scd2_spi_value(row, 11, &isnull);
+			column->since_run = isnull ? 0 : DatumGetInt64(value);
+			column->lacked = DatumGetBool(scd2_spi_value(row, 12, &isnull));
 		}
 		else if (strcmp(role, "previous") == 0 || strcmp(role, "current") == 0)
 		{
@@ -636,6 +641,33 @@ scd2_registry_lock(Scd2Dimension *dim, Scd2RunLock *lock)
 	lock->newest = DatumGetInt64(scd2_spi_value(0, 4, &isnull));
 	lock->has_newest = !isnull;
 
+	scd2_spi_end();
+	scd2_rights_leave(&save);
+}
+
+/*
+ * Remember which columns a source lacks; see registry.h.
+ */
+void
+scd2_registry_lacked(Scd2Dimension *dim, const bool *lacks)
+{
+	const Oid	types[] = {INT4OID, INT4OID};
+	Datum		values[2];
+	Scd2Rights	save;
+
+	scd2_registry_enter(&save);
+	scd2_spi_begin();
+	values[0] = Int32GetDatum(dim->id);
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		if (!lacks[i] || dim->attrs[i].lacked)
+			continue;
+		values[1] = Int32GetDatum(dim->attrs[i].id);
+		(void) scd2_spi_run("note lost column",
+							"UPDATE scd2.registry_column SET lacked = true"
+							" WHERE dimension_id = $1 AND column_id = $2",
+							2, types, values, NULL);
+	}
 	scd2_spi_end();
 	scd2_rights_leave(&save);
 }

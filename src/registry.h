@@ -71,6 +71,9 @@ typedef struct Scd2Column
 	char	   *extra_name;		/* its name now, or NULL */
 	Oid			registered_type;	/* key columns: type at registration (R13) */
 	Oid			source_type;	/* as the registered source has it: to see drift */
+	int64		since_run;		/* changes of earlier runs lack it (R8); 0: from the
+								 * start */
+	bool		lacked;			/* did a run's source lack it? */
 } Scd2Column;
 
 /* A column of sequence_by. */
@@ -225,6 +228,9 @@ extern void scd2_registry_peek(Scd2Dimension *dim, Scd2RunLock *lock);
  * Draws the run's id and recording time.
  */
 extern void scd2_registry_lock(Scd2Dimension *dim, Scd2RunLock *lock);
+
+/* Remember that a run's source lacks the tracked columns that "lacks" tells. */
+extern void scd2_registry_lacked(Scd2Dimension *dim, const bool *lacks);
 
 /* What a run counted (SPEC section 11, view runs). */
 typedef struct Scd2RunCounts

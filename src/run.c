@@ -233,9 +233,10 @@ static const RunKind run_kinds[] = {
 
 static void
 run_locked(Oid relid, const RunKind *kind, Running *entry,
-		   Scd2RunBody body, void *arg)
+		   const Scd2RunAlter *alter, Scd2RunBody body, void *arg)
 {
 	Scd2Run		run = {0};
+	bool		alters;
 	Oid			caller = GetUserId();
 	TimestampTz started_at = GetCurrentTimestamp();
 	Scd2Activity activity;
@@ -252,10 +253,17 @@ run_locked(Oid relid, const RunKind *kind, Running *entry,
 	scd2_progress_phase(SCD2_PHASE_LOCK, 0);
 
 	/* no DDL while we work; then wait for an earlier run, and look again */
-	LockRelationOid(relid, RowExclusiveLock);
+	alters = alter != NULL && alter->needed(run.dim, arg);
+	LockRelationOid(relid, alters ? AccessExclusiveLock : RowExclusiveLock);
 	scd2_registry_lock(run.dim, &run.lock);
 	run.dim = scd2_registry_load(relid, CurrentMemoryContext);
 	scd2_registry_check_owner(run.dim);
+	if (alters)
+	{
+		set_constraints_immediate(run.dim);
+		alter->alter(&run, arg);
+		run.dim = scd2_registry_load(relid, CurrentMemoryContext);
+	}
 
 	/* open, so that nothing that the run calls alters, empties or drops them */
 	rel = table_open(relid, NoLock);
@@ -313,6 +321,13 @@ run_locked(Oid relid, const RunKind *kind, Running *entry,
 void
 scd2_run(Oid relid, Scd2RunKind kind, Scd2RunBody body, void *arg)
 {
+	scd2_run_altering(relid, kind, NULL, body, arg);
+}
+
+void
+scd2_run_altering(Oid relid, Scd2RunKind kind, const Scd2RunAlter *alter,
+				  Scd2RunBody body, void *arg)
+{
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext,
 											  "scd2 run",
 											  ALLOCSET_DEFAULT_SIZES);
@@ -327,7 +342,7 @@ scd2_run(Oid relid, Scd2RunKind kind, Scd2RunBody body, void *arg)
 	entry.outer = running;
 	PG_TRY();
 	{
-		run_locked(relid, &run_kinds[kind], &entry, body, arg);
+		run_locked(relid, &run_kinds[kind], &entry, alter, body, arg);
 	}
 	PG_FINALLY();
 	{

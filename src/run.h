@@ -39,6 +39,18 @@ typedef struct Scd2Run
 typedef void (*Scd2RunBody) (Scd2Run *run, void *arg);
 
 /*
+ * For runs that may have to alter the dimension first.  "needed" is asked before
+ * any lock of the dimension is held, because a weaker one cannot be made stronger
+ * without a deadlock; where it says so, the run locks out everybody else, and
+ * calls "alter" once it has the run lock.  Neither has the relations open.
+ */
+typedef struct Scd2RunAlter
+{
+	bool		(*needed) (const Scd2Dimension *dim, void *arg);
+	void		(*alter) (Scd2Run *run, void *arg);
+} Scd2RunAlter;
+
+/*
  * Call body(run, arg) within a run of the dimension: the caller's rights are
  * checked, the run lock is taken, the relations are held open, the snapshot sees
  * all that the last run did; afterwards the run is recorded and said (R18, R21).
@@ -46,6 +58,9 @@ typedef void (*Scd2RunBody) (Scd2Run *run, void *arg);
  * serialization_failure, object_in_use within another run of the dimension.
  */
 extern void scd2_run(Oid relid, Scd2RunKind kind, Scd2RunBody body, void *arg);
+extern void scd2_run_altering(Oid relid, Scd2RunKind kind,
+							  const Scd2RunAlter *alter, Scd2RunBody body,
+							  void *arg);
 
 /* Make "batch" the run's. */
 extern void scd2_run_adopt(Scd2Run *run, Scd2Batch *batch);

@@ -27,6 +27,8 @@ typedef struct Scd2ShapeColumn
 	bool		not_null;
 	bool		log_not_null;
 	int			id;				/* the registry's, once it has one */
+	int64		since_run;		/* as in registry.h */
+	bool		lacked;
 } Scd2ShapeColumn;
 
 /* The columns, as Scd2ShapeColumn *, in the order of R1. */

@@ -103,7 +103,11 @@ prepare_compare(StageState *state)
 	state->compared = palloc(dim->nattrs * sizeof(int));
 	for (int i = 0; i < dim->nattrs; i++)
 	{
-		if (dim->attrs[i].scd_type == 0 && !OidIsValid(dim->log))
+		/* what the column's first run says of it counts, null too (R8) */
+		if (dim->attrs[i].since_run > 0 && dim->attrs[i].since_run == batch->run_id)
+			state->versions_tell = false;
+		if ((dim->attrs[i].scd_type == 0 && !OidIsValid(dim->log)) ||
+			(batch->lacks != NULL && batch->lacks[i]))
 			continue;
 		types[state->ncompared] = dim->attrs[i].typid;
 		state->compared[state->ncompared++] = i;

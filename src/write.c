@@ -21,6 +21,7 @@
 #include "commands/trigger.h"
 #include "executor/tstoreReceiver.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -230,20 +231,71 @@ write_revises(Scd2Batch *batch, const Scd2Dimension *place, const Scd2Store *sto
 }
 
 /*
+ * A value that the dimension's column takes and the log's does not: somebody
+ * widened only the one.  Say which, and how to widen the other.
+ */
+static void
+rethrow_logged(const Scd2Dimension *dim, MemoryContext cxt)
+{
+	ErrorData  *error;
+
+	MemoryContextSwitchTo(cxt);
+	error = CopyErrorData();
+	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION)
+		PG_RE_THROW();
+	for (int i = 0; i < dim->nkeys + dim->nattrs; i++)
+	{
+		const Scd2Column *col = i < dim->nkeys ? &dim->keys[i] : &dim->attrs[i - dim->nkeys];
+		int32		wanted_typmod = col->typmod;
+		Oid			wanted = getBaseTypeAndTypmod(col->typid, &wanted_typmod);
+		Oid			typid;
+		int32		typmod;
+		Oid			collation;
+
+		get_atttypetypmodcoll(dim->log, get_attnum(dim->log, col->log_name),
+							  &typid, &typmod, &collation);
+		typid = getBaseTypeAndTypmod(typid, &typmod);
+		if (typid == wanted && typmod == wanted_typmod)
+			continue;
+		FlushErrorState();
+		ereport(ERROR,
+				(errcode(error->sqlerrcode),
+				 errmsg("change log of dimension \"%s\" cannot take a value: %s",
+						dim->label, error->message),
+				 errdetail("Column \"%s\" is of type %s in the log, and of type %s in the dimension.",
+						   col->log_name, format_type_with_typemod(typid, typmod),
+						   format_type_with_typemod(wanted, wanted_typmod)),
+				 errhint("Nothing was written. Say ALTER TABLE %s ALTER COLUMN %s TYPE %s.",
+						 dim->log_sql_name, quote_identifier(col->log_name),
+						 format_type_with_typemod(wanted, wanted_typmod))));
+	}
+	PG_RE_THROW();
+}
+
+/*
  * Log the accepted changes.
  */
 static void
 write_log(Scd2Batch *batch)
 {
+	MemoryContext cxt = CurrentMemoryContext;
 	Oid			types[] = {TIMESTAMPTZOID};
 	Datum		values[] = {TimestampTzGetDatum(batch->recorded_at)};
-	uint64		written;
+	volatile uint64 written = 0;
 	char	   *meddlers;
 
 	scd2_progress_phase(SCD2_PHASE_LOG, batch->logged.ntuples);
 	scd2_store_register(&batch->logged);
-	written = scd2_spi_run("log", scd2_plan_log(batch->dim), 1, types, values,
-						   NULL);
+	PG_TRY();
+	{
+		written = scd2_spi_run("log", scd2_plan_log(batch->dim), 1, types, values,
+							   NULL);
+	}
+	PG_CATCH();
+	{
+		rethrow_logged(batch->dim, cxt);
+	}
+	PG_END_TRY();
 	meddlers = scd2_find_meddlers(batch->dim->log, CMD_INSERT);
 	if (written != batch->logged.ntuples ||
 		(meddlers != NULL &&

@@ -206,13 +206,9 @@ SELECT make('delete_when => ''$1''');
 SELECT make('delete_when => ''op = $$D$$''');
 
 -- later features: never silence
-SELECT make('mode => ''log''');
-SELECT make('mode => ''log'', log_position => ''a''');
 SELECT make('on_late => ''skip''');
 SELECT make('on_late => ''rebuild''');
 SELECT make('on_bad_row => ''quarantine''');
-SELECT make('on_drift => ''add''');
-SELECT make('on_drift => ''ignore''');
 SELECT try($$SELECT scd2.alter_dimension('src', type1 => '{a}')$$);
 SELECT try($$SELECT * FROM scd2.adopt_report('src', 'src', '{id}')$$);
 

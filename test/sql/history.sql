@@ -396,6 +396,9 @@ SELECT * FROM scd2.check('dim');
 DROP VIEW rows;
 SELECT scd2.drop_dimension('dim', keep_table => false);
 SELECT relname FROM pg_class WHERE relnamespace = 'hi'::regnamespace AND relname ~ '^dim' AND relkind IN ('r', 'v') ORDER BY 1;
+-- a history whose dimension is gone is not taken up
+SELECT try($$SELECT scd2.create_dimension('hi.dim', source => 'hi.stg', business_key => '{id}', type1 => '{name}', type6 => '{tier}',
+    type3 => '{note}', effective_at => 'at', delete_when => $x$op = 'D'$x$, history => 'separate')$$);
 
 SET client_min_messages = warning;
 DROP SCHEMA hi, hi2 CASCADE;

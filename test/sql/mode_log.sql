@@ -126,6 +126,23 @@ ALTER TABLE changes RENAME pos TO place;
 CALL scd2.apply('ml.dim_l');
 ALTER TABLE changes RENAME place TO pos;
 
+-- a column that the source gains: rows that were read before it came are known all the same
+CREATE TABLE gains (pos bigserial, id int, v text, at date);
+SELECT scd2.create_dimension('ml.dim_g', source => 'ml.gains', business_key => '{id}', effective_at => 'at',
+    mode => 'log', log_position => 'pos', on_drift => 'add', on_late => 'error');
+INSERT INTO gains (id, v, at) VALUES (1, 'a', '2026-01-01'), (1, 'b', '2026-01-02'), (2, 'a', '2026-01-01');
+CALL scd2.apply('ml.dim_g');
+ALTER TABLE gains ADD w text DEFAULT 'filled', ADD x text;
+INSERT INTO gains (id, v, at, w) VALUES (1, 'b', '2026-01-03', 'new');
+CALL scd2.apply('ml.dim_g');
+SELECT id, v, w, x, valid_from::date FROM dim_g WHERE id IS NOT NULL ORDER BY id, valid_from;
+SELECT rows_read, rows_replayed, rows_late FROM scd2.runs WHERE dimension = 'ml.dim_g'::regclass ORDER BY id;
+ALTER TABLE gains DROP x;
+INSERT INTO gains (id, v, at, w) VALUES (2, 'c', '2026-01-03', 'new');
+CALL scd2.apply('ml.dim_g');
+SELECT id, v, w, x, valid_from::date FROM dim_g WHERE id IS NOT NULL ORDER BY id, valid_from;
+SELECT rows_read, rows_replayed, rows_late FROM scd2.runs WHERE dimension = 'ml.dim_g'::regclass ORDER BY id DESC LIMIT 1;
+
 -- on_duplicate: rows that were read before are not in the batch (R19)
 CREATE TABLE dup (pos bigserial, id int, v text, at date);
 SELECT scd2.create_dimension('ml.dim_e', source => 'ml.dup', business_key => '{id}', effective_at => 'at',

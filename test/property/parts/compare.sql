@@ -53,7 +53,7 @@ BEGIN
 			  ELSE oracle.to_period(d, t.open_end, 'timestamp') END;
 	CREATE TEMP TABLE wanted AS SELECT * FROM oracle.versions(of_dim);
 	RETURN QUERY
-		SELECT 'missing ' || x::text FROM (TABLE wanted EXCEPT ALL TABLE actual) AS x
+		SELECT 'missing ' || x::text FROM (TABLE wanted EXCEPT TABLE actual) AS x
 		UNION ALL
 		SELECT 'wrong   ' || x::text FROM (TABLE actual EXCEPT ALL TABLE wanted) AS x;
 	DROP TABLE actual, wanted;
@@ -90,14 +90,15 @@ BEGIN
 	RETURN QUERY
 		SELECT 'gone from the log ' || x::text FROM (
 			SELECT line FROM log_seen WHERE dim = of_dim EXCEPT ALL SELECT line FROM log_now) AS x;
-	-- of rows of one batch at the batch's time, only the last need be logged
+	-- of rows of one batch at the batch's time, only the last need be logged; what a late
+	-- snapshot logs for the next one is not logged twice
 	IF d.effective_at IS NOT NULL OR d.mode = 'snapshot' THEN
 		RETURN QUERY
 			WITH wanted AS (SELECT k, e, deleted, attrs FROM oracle.change WHERE dim = of_dim
 							AND NOT (deleted AND d.on_delete = 'ignore')),
 			actual AS (SELECT k, e, deleted, attrs FROM log_now
 					   WHERE NOT (deleted AND d.on_delete = 'ignore'))
-			SELECT 'log lacks ' || x::text FROM (TABLE wanted EXCEPT ALL TABLE actual) AS x
+			SELECT 'log lacks ' || x::text FROM (TABLE wanted EXCEPT TABLE actual) AS x
 			UNION ALL
 			SELECT 'log holds ' || x::text FROM (TABLE actual EXCEPT ALL TABLE wanted) AS x;
 	END IF;
