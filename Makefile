@@ -33,6 +33,7 @@ OBJS = \
 	src/keyform.o \
 	src/keyset.o \
 	src/late.o \
+	src/logpos.o \
 	src/meddle.o \
 	src/names.o \
 	src/options.o \
@@ -42,6 +43,7 @@ OBJS = \
 	src/plan_chain.o \
 	src/plan_history.o \
 	src/plan_late.o \
+	src/plan_read.o \
 	src/plan_replay.o \
 	src/plan_verify.o \
 	src/preview.o \

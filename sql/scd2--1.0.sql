@@ -111,7 +111,12 @@ CREATE TABLE scd2.registry_lock (
     recorded_at     timestamptz,
     last_batch_time timestamptz,
     -- no logged change has a later E, in the unit of the period's type; null: not known
-    newest          bigint
+    newest          bigint,
+    -- mode log: rows up to log_mark have all been read; so have those up to
+    -- log_next once the transactions log_waits have ended
+    log_mark        text,
+    log_next        text,
+    log_waits       text[]
 ) WITH (fillfactor = 10);
 
 CREATE TABLE scd2.registry_run (
@@ -141,7 +146,10 @@ CREATE TABLE scd2.registry_run (
     rows_deleted     bigint NOT NULL,
     rows_rejected    bigint NOT NULL,
     keys_rebuilt     bigint NOT NULL,
-    facts_rekeyed    bigint NOT NULL
+    facts_rekeyed    bigint NOT NULL,
+    -- mode log: read the registered source, above this mark
+    log_read         boolean,
+    log_read_above   text
 );
 CREATE INDEX ON scd2.registry_run (dimension_id);
 
@@ -166,6 +174,8 @@ CREATE TABLE scd2.registry_cache (
     view            regclass,
     history         regclass,
     versions        regclass,
+    -- the source that registry_lock.log_mark is of; null: the mark counts no more
+    log_source      regclass,
     source_types    regtype[]
 );
 

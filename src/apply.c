@@ -286,6 +286,8 @@ apply(Scd2Run *run, void *arg)
 	Scd2Rights	rights;
 
 	scd2_run_adopt(run, batch);
+	if (batch->source == run->dim->source)
+		batch->pos = run->pos;
 	scd2_rights_enter(run->dim->owner, &rights);
 	scd2_batch_prepare(batch);
 	run->wrote = scd2_writes_anything(batch);

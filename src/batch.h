@@ -13,6 +13,7 @@
 
 #include "fold.h"
 #include "hash.h"
+#include "logpos.h"
 #include "registry.h"
 
 /* Rows for a later statement: a tuplestore that SQL sees under a name. */
@@ -77,6 +78,7 @@ typedef struct Scd2Batch
 	char	   *scope;			/* as the caller wrote it, or NULL */
 	char	   *scope_sql;		/* parsed and deparsed */
 	bool		force;
+	Scd2LogPos	pos;			/* mode log */
 	bool	   *lacks;			/* by tracked column: does the source lack it
 								 * (R8)?  NULL: it lacks none */
 	Datum		undone;			/* bigint[] of undone runs, or 0: none */

@@ -249,6 +249,31 @@ classify_change(ClassifyState *state, ClassifyRow *row)
  */
 
 /*
+ * In mode log rows come again that were read before.  They go before rows are
+ * compared with each other: in the source they are one row, and not part of this
+ * batch.
+ */
+static void
+drop_read_before(ClassifyState *state)
+{
+	Scd2Batch  *batch = state->batch;
+
+	if (batch->dim->mode != SCD2_MODE_LOG)
+		return;
+	for (int i = 0; i < state->nrows; i++)
+	{
+		ClassifyRow *row = &state->rows[i];
+
+		if (not_after_newest(state, row) && row_flag(row, state->resolve.replay))
+		{
+			row->dropped = true;
+			row->read_before = true;
+			batch->counts.rows_replayed++;
+		}
+	}
+}
+
+/*
  * Rows that stage.c could only say equal the current version get its values.
  */
 static void
@@ -446,6 +471,7 @@ finish_key(ClassifyState *state)
 		if (state->rows[i].isnull[layout->deleted])
 			state->rows[i].dropped = true;	/* rejected when it was read */
 	fill_as_current(state);
+	drop_read_before(state);
 	scd2_classify_on_delete(state);
 	scd2_classify_duplicates(state);
 
@@ -539,6 +565,7 @@ add_row(ClassifyState *state, TupleTableSlot *slot)
 	row->values = palloc(state->resolve.ncols * sizeof(Datum));
 	row->isnull = palloc(state->resolve.ncols * sizeof(bool));
 	row->dropped = false;
+	row->read_before = false;
 	tuple = ExecCopySlotHeapTuple(slot);
 	heap_deform_tuple(tuple, state->desc, row->values, row->isnull);
 

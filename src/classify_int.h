@@ -19,6 +19,7 @@ typedef struct ClassifyRow
 	Datum	   *values;			/* resolve layout's columns */
 	bool	   *isnull;
 	bool		dropped;		/* counts for nothing */
+	bool		read_before;	/* mode log: dropped, being in the log already */
 } ClassifyRow;
 
 typedef struct ClassifyState

@@ -167,7 +167,7 @@ apply_on_duplicate(ClassifyState *state)
 	bool		last = true;
 	const char *reason = NULL;
 
-	if (scd2_classify_standing(state) < 2)
+	if (scd2_classify_standing(state) < (last_only && dim->mode == SCD2_MODE_LOG ? 1 : 2))
 		return;
 
 	if (dim->on_duplicate == SCD2_DUPLICATE_ERROR)
@@ -180,6 +180,8 @@ apply_on_duplicate(ClassifyState *state)
 	{
 		ClassifyRow *row = &state->rows[i];
 
+		if (row->read_before && last_only)
+			last = false;		/* those before it were skipped then, too */
 		if (row->dropped)
 			continue;
 		if (reason != NULL)
@@ -204,7 +206,7 @@ scd2_classify_on_delete(ClassifyState *state)
 	{
 		ClassifyRow *row = &state->rows[i];
 
-		if (!row_flag(row, layout->deleted))
+		if (row->dropped || !row_flag(row, layout->deleted))
 			continue;
 		if (dim->on_delete == SCD2_DELETE_IGNORE)
 			scd2_classify_skip_row(state, row);

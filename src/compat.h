@@ -22,6 +22,13 @@
 #include "varatt.h"
 #endif
 
+/* the backend of a virtual transaction id */
+#if PG_VERSION_NUM >= 170000
+#define COMPAT_VXID_BACKEND(vxid) ((vxid).procNumber)
+#else
+#define COMPAT_VXID_BACKEND(vxid) ((vxid).backendId)
+#endif
+
 /*
  * From utils/pg_locale.h, which is not included: with ICU it wants ICU's
  * headers, and PostgreSQL's packages do not bring them.

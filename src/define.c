@@ -475,7 +475,8 @@ register_dimension(const Scd2Options *options, const List *shape,
 	types[0] = INT4OID;
 	(void) scd2_spi_run("register lock",
 						"INSERT INTO scd2.registry_lock (dimension_id) VALUES ($1) "
-						"ON CONFLICT (dimension_id) DO NOTHING",
+						"ON CONFLICT (dimension_id) DO UPDATE"
+						" SET log_mark = NULL, log_next = NULL, log_waits = NULL",
 						1, types, values, NULL);
 
 	scd2_spi_end();

@@ -185,6 +185,10 @@ scd2_check_drift(const Scd2Dimension *dim, Oid source, const char *source_label,
 					 registered_type(dim, dim->seq[i].source_name), InvalidOid);
 	check_delete_when(dim, desc, source_label);
 
+	if (dim->log_position != NULL && source == dim->source)
+		check_column(dim, desc, source_label, dim->log_position,
+					 dim->log_position_type, InvalidOid);
+
 	/* another source is held only to what it lacks or retypes */
 	if (source == dim->source && dim->on_drift == SCD2_DRIFT_ERROR)
 	{

@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 
+#include "logpos.h"
 #include "options.h"
 #include "period.h"
 #include "registry.h"
@@ -410,8 +411,7 @@ check_types(const Scd2Options *options)
  * type2 left out: every source column that nothing else names or uses.
  */
 static void
-resolve_type2(Scd2Options *options, const char *log_position,
-			  const List *condition_columns)
+resolve_type2(Scd2Options *options, const List *condition_columns)
 {
 	for (int i = 0; i < options->source_desc->natts; i++)
 	{
@@ -424,7 +424,7 @@ resolve_type2(Scd2Options *options, const char *log_position,
 		used = scd2_list_has(options->business_key, name) ||
 			scd2_list_has(options->sequence_by, name) ||
 			(options->effective_at != NULL && strcmp(options->effective_at, name) == 0) ||
-			(log_position != NULL && strcmp(log_position, name) == 0) ||
+			(options->log_position != NULL && strcmp(options->log_position, name) == 0) ||
 			list_member_int(condition_columns, attr->attnum);
 		for (int j = 0; j < SCD2_NTYPES; j++)
 			used = used || scd2_list_has(options->types[j], name);
@@ -546,6 +546,8 @@ check_source_rights(const Scd2Options *options, const List *condition_columns)
 		names = list_concat(names, options->types[i]);
 	if (options->effective_at != NULL)
 		names = lappend(names, options->effective_at);
+	if (options->log_position != NULL)
+		names = lappend(names, options->log_position);
 	foreach(cell, names)
 		allowed = allowed &&
 			pg_attribute_aclcheck(options->source,
@@ -563,14 +565,6 @@ check_source_rights(const Scd2Options *options, const List *condition_columns)
 						 GetUserNameFromId(GetUserId(), false))));
 }
 
-static void
-not_yet(const char *what)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("%s is not supported yet", what)));
-}
-
 /*
  * Are closed versions kept in a table of their own?
  */
@@ -581,17 +575,52 @@ scd2_is_separate(const Scd2Options *options)
 }
 
 /*
- * What a later version brings: never silence.
+ * Mode log reads rows again that it has read before, and knows them as replays
+ * (R5): by their own time, and by the log.
  */
 static void
-refuse_later_features(const Scd2Options *options, const char *log_position)
+check_log_mode(const Scd2Options *options)
 {
-	if (strcmp(options->mode, "log") == 0)
-		not_yet("mode \"log\"");
-	if (log_position != NULL)
+	Form_pg_attribute attr;
+	char	   *reason;
+
+	if (strcmp(options->mode, "log") != 0)
+	{
+		if (options->log_position != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("\"log_position\" needs mode \"log\"")));
+		return;
+	}
+	if (options->log_position == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"log_position\" needs mode \"log\"")));
+				 errmsg("mode \"log\" needs \"log_position\""),
+				 errhint("Name the source column that grows with insertion.")));
+	if (options->effective_at == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("mode \"log\" needs \"effective_at\""),
+				 errdetail("Rows are read again until none can be committed below them. Without a time of their own they would be new changes each time."),
+				 errhint("Name the source column with the time of the change, or use mode \"delta\".")));
+	if (!options->change_log)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("mode \"log\" needs a change log"),
+				 errdetail("Rows are read again until none can be committed below them, and the change log tells which were applied."),
+				 errhint("Leave out change_log => false, or use mode \"delta\".")));
+
+	attr = TupleDescAttr(options->source_desc,
+						 scd2_source_attnum(options, options->log_position) - 1);
+	scd2_logpos_check_type(attr->atttypid, attr->attcollation, options->log_position);
+
+	reason = scd2_logpos_untracked(options->source, options->log_position);
+	if (reason != NULL)
+		ereport(WARNING,
+				(errmsg("each apply to dimension \"%s\" will read all of source \"%s\"",
+						options->label, options->source_label),
+				 errdetail_internal("%s", reason),
+				 errhint("Nothing is lost or applied twice. To read what is new only, take positions from a sequence with CACHE 1, and insert into a table of this database.")));
 }
 
 /*
@@ -701,7 +730,6 @@ Scd2Options *
 scd2_options_read(FunctionCallInfo fcinfo)
 {
 	Scd2Options *options = palloc0(sizeof(Scd2Options));
-	char	   *log_position;
 	List	   *condition_columns = NIL;
 
 	for (int i = 0; i < NPARAMETERS; i++)
@@ -726,9 +754,9 @@ scd2_options_read(FunctionCallInfo fcinfo)
 	options->effective_at = text_argument(fcinfo, P_EFFECTIVE_AT);
 	if (options->effective_at != NULL)
 		check_source_column(options, options->effective_at, P_EFFECTIVE_AT);
-	log_position = text_argument(fcinfo, P_LOG_POSITION);
-	if (log_position != NULL)
-		check_source_column(options, log_position, P_LOG_POSITION);
+	options->log_position = text_argument(fcinfo, P_LOG_POSITION);
+	if (options->log_position != NULL)
+		check_source_column(options, options->log_position, P_LOG_POSITION);
 	check_types(options);
 
 	options->mode = word_argument(fcinfo, P_MODE);
@@ -782,13 +810,13 @@ scd2_options_read(FunctionCallInfo fcinfo)
 		read_delete_when(options, &condition_columns);
 
 	if (PG_ARGISNULL(P_TYPE2))
-		resolve_type2(options, log_position, condition_columns);
+		resolve_type2(options, condition_columns);
 	check_source_rights(options, condition_columns);
 
 	read_surrogate_key(fcinfo, options);
 	read_column_names(fcinfo, options);
 	check_period(options);
-	refuse_later_features(options, log_position);
+	check_log_mode(options);
 
 	return options;
 }

@@ -36,6 +36,7 @@ typedef struct Scd2Options
 	List	   *types[SCD2_NTYPES]; /* type2 resolved */
 	List	   *sequence_by;
 	char	   *effective_at;
+	char	   *log_position;
 
 	char	   *delete_when;	/* as given */
 	char	   *delete_when_sql;	/* deparsed */

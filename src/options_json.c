@@ -74,7 +74,7 @@ scd2_options_json(const Scd2Options *options)
 	json_list(&buf, "sequence_by", options->sequence_by);
 	json_text(&buf, "delete_when", options->delete_when);
 	json_text(&buf, "mode", options->mode);
-	json_text(&buf, "log_position", NULL);
+	json_text(&buf, "log_position", options->log_position);
 	json_text(&buf, "on_delete", options->on_delete);
 	json_text(&buf, "on_late", options->on_late);
 	json_text(&buf, "on_duplicate", options->on_duplicate);

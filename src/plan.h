@@ -49,10 +49,6 @@ extern void scd2_plan_layout(const Scd2Dimension *dim,
 							 Scd2StagedLayout *staged,
 							 Scd2ResolveLayout *resolve);
 
-extern char *scd2_plan_read(const Scd2Dimension *dim, Oid source,
-							 const bool *lacks);
-extern char *scd2_plan_read_rejected(const Scd2Dimension *dim, Oid source,
-									 const bool *lacks);
 extern char *scd2_plan_absent(const Scd2Dimension *dim, const char *scope_sql);
 extern char *scd2_plan_open_keys(const Scd2Dimension *dim,
 								 const char *scope_sql);

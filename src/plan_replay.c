@@ -76,6 +76,58 @@ append_lacks_none(StringInfo buf, const Scd2Dimension *dim, const bool *lacks)
 	}
 }
 
+/*
+ * In mode log the very row comes again, which may have been read before a column
+ * was gained: what its logged change lacks does not count.
+ */
+static void
+append_same_row(StringInfo buf, const Scd2Dimension *dim, const bool *lacks)
+{
+	const char *logged = scd2_plan_column_of("l", dim->log_lacks);
+	List	   *exprs = NIL;
+	bool		any = false;
+
+	appendStringInfoString(buf, "\n              AND (");
+	scd2_plan_row_hash(buf, scd2_plan_log_fingerprint(dim, "l", lacks));
+	appendStringInfoString(buf, EQUALS "s.fp");
+
+	if (dim->keeps_source_time)
+		exprs = lappend(exprs, "s.source_time");
+	for (int i = 1; i <= dim->nseq; i++)
+		exprs = lappend(exprs, psprintf("s.s%d", i));
+	exprs = lappend(exprs, "s.deleted");
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		const Scd2Column *col = &dim->attrs[i];
+		StringInfoData expr;
+
+		if (lacks != NULL && lacks[i])
+			continue;
+		initStringInfo(&expr);
+		if (col->since_run == 0 && !col->lacked)
+			appendStringInfo(&expr, "s.a%d", i + 1);
+		else
+		{
+			any = true;
+			appendStringInfo(&expr, "CASE WHEN coalesce(%d" EQUALS "ANY (%s), false)",
+							 col->id, logged);
+			if (col->since_run > 0)
+				appendStringInfo(&expr, " OR %s OPERATOR(pg_catalog.<) " INT64_FORMAT,
+								 scd2_plan_column_of("l", dim->log_run), col->since_run);
+			appendStringInfo(&expr, " THEN NULL ELSE s.a%d END", i + 1);
+		}
+		exprs = lappend(exprs, expr.data);
+	}
+	if (any)
+	{
+		appendStringInfoString(buf, "\n                   OR ");
+		scd2_plan_row_hash(buf, scd2_plan_log_fingerprint(dim, "l", lacks));
+		appendStringInfoString(buf, EQUALS);
+		scd2_plan_row_hash(buf, exprs);
+	}
+	appendStringInfoChar(buf, ')');
+}
+
 /* The columns that make versions, less those that the batch lacks. */
 static List *
 version_columns(const Scd2Dimension *dim, const char *alias, const bool *lacks)
@@ -152,10 +204,16 @@ scd2_plan_replay(StringInfo buf, const Scd2Dimension *dim, int flags,
 		scd2_append_ident(buf, "l", dim->log_effective_at);
 		appendStringInfoString(buf, EQUALS "s.e");
 		scd2_plan_not_undone(buf, dim, flags);
-		append_lacks_none(buf, dim, lacks);
-		appendStringInfoString(buf, "\n              AND ");
-		scd2_plan_row_hash(buf, scd2_plan_log_fingerprint(dim, "l", lacks));
-		appendStringInfoString(buf, EQUALS "s.fp)\n       ELSE false END");
+		if (dim->mode == SCD2_MODE_LOG)
+			append_same_row(buf, dim, lacks);
+		else
+		{
+			append_lacks_none(buf, dim, lacks);
+			appendStringInfoString(buf, "\n              AND ");
+			scd2_plan_row_hash(buf, scd2_plan_log_fingerprint(dim, "l", lacks));
+			appendStringInfoString(buf, EQUALS "s.fp");
+		}
+		appendStringInfoString(buf, ")\n       ELSE false END");
 	}
 	else
 	{

@@ -34,6 +34,7 @@
 #include "plan_chain.h"
 #include "plan_history.h"
 #include "plan_late.h"
+#include "plan_read.h"
 #include "plan_verify.h"
 #include "progress.h"
 #include "spi.h"
@@ -261,6 +262,8 @@ scd2_preview(PG_FUNCTION_ARGS)
 
 	batch = scd2_batch_create(dim, &args, GetCurrentTimestamp());
 	scd2_registry_peek(dim, &lock);
+	if (batch->source == dim->source)
+		scd2_logpos_begin(dim, &batch->pos);
 	batch->has_last_batch_time = lock.has_last_batch_time;
 	batch->last_batch_time = lock.last_batch_time;
 	batch->has_newest = lock.has_newest;
@@ -314,7 +317,15 @@ scd2_sql(PG_FUNCTION_ARGS)
 	} while (0)
 
 	if (OidIsValid(dim->source))
-		SHOW("read", scd2_plan_read(dim, dim->source, NULL));
+	{
+		Scd2LogPos	pos;
+
+		/* as every run does but the first ones */
+		scd2_logpos_begin(dim, &pos);
+		if (pos.is_tracked && pos.mark == NULL)
+			pos.mark = "";
+		SHOW("read", scd2_plan_read(dim, dim->source, NULL, &pos));
+	}
 	if (dim->mode == SCD2_MODE_SNAPSHOT)
 	{
 		SHOW("absent", scd2_plan_absent(dim, NULL));

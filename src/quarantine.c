@@ -61,9 +61,11 @@ run_as_registry(const char *step, const char *sql, const Scd2Store *store,
 void
 scd2_write_rejected(Scd2Batch *batch)
 {
-	Oid			types[] = {INT4OID, INT8OID, TIMESTAMPTZOID};
+	/* in mode log, a row is read again until the mark passes it */
+	Oid			types[] = {INT4OID, INT8OID, TIMESTAMPTZOID, BOOLOID};
 	Datum		values[] = {Int32GetDatum(batch->dim->id),
-		Int64GetDatum(batch->run_id), TimestampTzGetDatum(batch->recorded_at)};
+		Int64GetDatum(batch->run_id), TimestampTzGetDatum(batch->recorded_at),
+	BoolGetDatum(batch->dim->mode == SCD2_MODE_LOG)};
 	Scd2Store	none = {0};
 	Scd2Store  *rejected = &batch->rejected;
 
@@ -74,8 +76,11 @@ scd2_write_rejected(Scd2Batch *batch)
 							"INSERT INTO scd2.registry_rejected"
 							" (dimension_id, run, key, row_data, reason, rejected_at)\n"
 							"SELECT $1, $2, r.key, r.row_data, r.reason, $3"
-							" FROM scd2_rejected AS r ORDER BY r.ord",
-							rejected, NULL, 3, types, values);
+							" FROM scd2_rejected AS r"
+							" WHERE NOT $4 OR NOT EXISTS (SELECT FROM scd2.registry_rejected AS j"
+							" WHERE j.dimension_id = $1 AND j.row_data = r.row_data)"
+							" ORDER BY r.ord",
+							rejected, NULL, 4, types, values);
 		scd2_store_end(rejected);
 		return;
 	}

@@ -20,7 +20,7 @@
 #include "badrow.h"
 #include "convert.h"
 #include "period.h"
-#include "plan.h"
+#include "plan_read.h"
 #include "progress.h"
 #include "quarantine.h"
 #include "spi.h"
@@ -266,7 +266,7 @@ convert_row(ReadState *state, TupleTableSlot *slot)
 
 	memset(state->isnull, true, layout->ncols * sizeof(bool));
 	state->bad_reason = NULL;
-	if (layout->raw >= 0 && slot->tts_tupleDescriptor->natts > deleted_from + 1)
+	if (layout->raw >= 0 && batch->retry == NULL)
 	{
 		state->values[layout->raw] = slot->tts_values[deleted_from + 1];
 		state->isnull[layout->raw] = slot->tts_isnull[deleted_from + 1];
@@ -285,6 +285,11 @@ convert_row(ReadState *state, TupleTableSlot *slot)
 	if (!good)
 		return reject(state, ERRCODE_NOT_NULL_VIOLATION,
 					  psprintf("column \"%s\" is null", state->column));
+
+	if (batch->pos.active &&
+		slot->tts_isnull[slot->tts_tupleDescriptor->natts - 1])
+		return reject(state, ERRCODE_NOT_NULL_VIOLATION,
+					  psprintf("column \"%s\" is null", dim->log_position));
 
 	/* a delete has no attributes (R5), whatever its row holds */
 	if (!deleted)
@@ -360,6 +365,13 @@ read_receive(TupleTableSlot *slot, DestReceiver *self)
 	CHECK_FOR_INTERRUPTS();
 	state->batch->counts.rows_read++;
 	slot_getallattrs(slot);
+	if (state->batch->pos.active)
+	{
+		int			position = slot->tts_tupleDescriptor->natts - 1;
+
+		if (!slot->tts_isnull[position])
+			scd2_logpos_seen(&state->batch->pos, slot->tts_values[position]);
+	}
 	if (state->converts && scd2_quarantines(state->batch))
 		try_row(state, slot);
 	else
@@ -463,6 +475,9 @@ int64
 scd2_read_source(Scd2Batch *batch, Scd2RowCallback callback, void *arg)
 {
 	ReadState  *state = palloc0(sizeof(ReadState));
+	Scd2LogPos *pos = &batch->pos;
+	bool		has_mark = pos->active && pos->mark != NULL;
+	Datum		mark = has_mark ? scd2_logpos_mark(pos) : (Datum) 0;
 
 	state->batch = batch;
 	state->callback = callback;
@@ -479,8 +494,10 @@ scd2_read_source(Scd2Batch *batch, Scd2RowCallback callback, void *arg)
 
 	PG_TRY();
 	{
-		scd2_spi_stream("read", scd2_plan_read(batch->dim, batch->source, batch->lacks),
-						0, NULL, NULL, NULL, true, (DestReceiver *) state);
+		scd2_spi_stream("read", scd2_plan_read(batch->dim, batch->source,
+											   batch->lacks, pos),
+						has_mark ? 1 : 0, &pos->type, &mark, NULL, true,
+						(DestReceiver *) state);
 	}
 	PG_CATCH();
 	{

@@ -547,7 +547,8 @@ scd2_registry_load(Oid relid, MemoryContext cxt)
 						" d.source_columns,"
 						" ARRAY(SELECT COALESCE(k.source_types[u.o], pg_catalog.to_regtype(u.t))::oid"
 						" FROM pg_catalog.unnest(d.source_types) WITH ORDINALITY u(t, o) ORDER BY u.o),"
-						" d.options ->> 'history' = 'separate', r.history::oid "
+						" d.options ->> 'history' = 'separate', r.history::oid,"
+						" d.options ->> 'log_position' "
 						"FROM scd2.registry_dimension d "
 						"JOIN scd2.registry_resolved r ON r.dimension_id = d.id "
 						"LEFT JOIN scd2.registry_cache k ON k.dimension_id = d.id "
@@ -579,6 +580,7 @@ scd2_registry_load(Oid relid, MemoryContext cxt)
 	MemoryContextSwitchTo(oldcxt);
 	separate = result_bool(24);
 	history = result_oid(0, 25);
+	dim->log_position = scd2_spi_text(0, 26, cxt);
 
 	load_columns(dim, cxt);
 
@@ -586,6 +588,8 @@ scd2_registry_load(Oid relid, MemoryContext cxt)
 	if (dim->effective_at != NULL)
 		dim->effective_type =
 			getBaseType(registered_source_type(dim, dim->effective_at));
+	if (dim->log_position != NULL)
+		dim->log_position_type = registered_source_type(dim, dim->log_position);
 	if (separate)
 		scd2_history_load(dim, history, cxt);
 

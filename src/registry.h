@@ -124,6 +124,8 @@ typedef struct Scd2Dimension
 									 * times (without effective_at: batch
 									 * times) may be one E (R5) */
 	char	   *log_source_time;	/* its name now, or NULL */
+	char	   *log_position;	/* mode log: source column, else NULL */
+	Oid			log_position_type;	/* as the registered source has it */
 	char	   *delete_when;	/* deparsed under search_path pg_catalog, or NULL */
 
 	Scd2Mode	mode;

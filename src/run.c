@@ -286,6 +286,7 @@ run_locked(Oid relid, const RunKind *kind, Running *entry,
 							run.dim->label)));
 	}
 	set_constraints_immediate(run.dim);
+	scd2_logpos_begin(run.dim, &run.pos);
 
 	/* the snapshot is taken after the lock: it sees all that the last run did */
 	CommandCounterIncrement();
@@ -304,6 +305,7 @@ run_locked(Oid relid, const RunKind *kind, Running *entry,
 							run.batch->source_label != NULL ?
 							run.batch->batch_time : DT_NOEND,
 							&run.batch->counts);
+	scd2_logpos_end(run.dim, &run.batch->pos, run.lock.run_id);
 	scd2_report_last_run(run.lock.run_id);
 	scd2_report_notice(run.dim, run.lock.run_id, kind->notice,
 					   &run.batch->counts, run.wrote);

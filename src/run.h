@@ -31,6 +31,7 @@ typedef struct Scd2Run
 {
 	Scd2Dimension *dim;			/* as it is under the lock */
 	Scd2RunLock lock;
+	Scd2LogPos	pos;			/* mode log: as it was before the snapshot */
 	Scd2Batch  *batch;
 	bool		wrote;			/* did it write anything? */
 } Scd2Run;

@@ -21,6 +21,7 @@
 
 #include "convert.h"
 #include "emit.h"
+#include "logpos.h"
 #include "plan_chain.h"
 #include "run.h"
 #include "runs.h"
@@ -172,6 +173,7 @@ undo(Scd2Run *run, void *arg)
 	scd2_rights_leave(&rights);
 
 	scd2_runs_mark_undone(dim, run_id, run->lock.run_id);
+	scd2_logpos_forget(dim, run_id);
 	batch->undone = scd2_runs_undone_and(batch->undone, run_id);
 
 	scd2_rights_enter(dim->owner, &rights);

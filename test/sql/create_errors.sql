@@ -206,8 +206,6 @@ SELECT make('delete_when => ''$1''');
 SELECT make('delete_when => ''op = $$D$$''');
 
 -- later features: never silence
-SELECT make('mode => ''log''');
-SELECT make('mode => ''log'', log_position => ''a''');
 SELECT make('on_late => ''skip''');
 SELECT make('on_late => ''rebuild''');
 SELECT try($$SELECT scd2.alter_dimension('src', type1 => '{a}')$$);

@@ -163,6 +163,22 @@ CALL scd2.apply('dim_o');
 SELECT key, row_data, reason FROM rejected WHERE dimension = 'dim_o'::regclass;
 SELECT id FROM dim_o WHERE id IS NOT NULL;
 
+-- mode log: a row that is read again until the mark passes it is rejected once (R20)
+CREATE TABLE lg (pos bigint, id integer, a varchar(3), at timestamptz);
+SELECT scd2.create_dimension('dim_lg', source => 'lg', business_key => '{id}', effective_at => 'at', mode => 'log', log_position => 'pos', on_bad_row => 'quarantine');
+ALTER TABLE lg ALTER a TYPE varchar(9);
+INSERT INTO lg VALUES (1, 1, 'a', '2026-01-01'), (2, 2, 'long', '2026-01-01'), (NULL, 3, 'c', '2026-01-01');
+CALL scd2.apply('dim_lg');
+CALL scd2.apply('dim_lg');
+SELECT key, row_data, reason FROM rejected WHERE dimension = 'dim_lg'::regclass;
+CALL widen('dim_lg', 'a', 'varchar(9)');
+CALL scd2.retry_rejected('dim_lg');
+SELECT counted();
+SELECT key, row_data, reason FROM rejected WHERE dimension = 'dim_lg'::regclass;
+CALL scd2.apply('dim_lg');
+SELECT id, a, valid_from::date, valid_to::date FROM dim_lg WHERE id IS NOT NULL ORDER BY id, valid_from;
+SELECT count(*) FROM rejected WHERE dimension = 'dim_lg'::regclass;
+
 -- a source with a column called src, and one that was dropped
 CREATE TABLE c (dead text, id integer, src varchar, at timestamptz);
 ALTER TABLE c DROP COLUMN dead;
