@@ -21,6 +21,7 @@ OBJS = \
 	src/convert.o \
 	src/define.o \
 	src/derived.o \
+	src/diff.o \
 	src/drift.o \
 	src/emit.o \
 	src/fingerprint.o \

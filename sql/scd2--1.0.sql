@@ -643,6 +643,13 @@ AS 'MODULE_PATHNAME', 'scd2_check';
 COMMENT ON FUNCTION scd2.check(regclass) IS
     'lists what is wrong with a dimension: no rows when nothing is';
 
+CREATE FUNCTION scd2.diff(a regclass, b regclass)
+RETURNS TABLE (side text, row_data jsonb, copies bigint)
+LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 10000 ROWS 1000
+AS 'MODULE_PATHNAME', 'scd2_diff';
+COMMENT ON FUNCTION scd2.diff(regclass, regclass) IS
+    'rows in one relation and not in the other, with the number of copies';
+
 CREATE PROCEDURE scd2.assert_valid(dimension regclass)
 LANGUAGE C
 AS 'MODULE_PATHNAME', 'scd2_assert_valid';
