@@ -119,6 +119,10 @@ test:
 test-versions:
 	@test/versions $(VERSIONS)
 
+# Kills and cancels at random moments, 30 of each, or: make crash CRASHES=1000
+crash:
+	@SCD2_CRASHES=$(or $(CRASHES),30) TEST_TIMEOUT=86400 test/server test/run crash
+
 bench:
 	@CONF='autovacuum = off' test/server bench/run $(BENCH)
 
@@ -126,4 +130,4 @@ bench:
 format:
 	@tools/format src/*.c src/*.h
 
-.PHONY: demo test test-versions bench format
+.PHONY: demo test test-versions crash bench format
