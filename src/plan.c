@@ -119,29 +119,48 @@ scd2_plan_layout(const Scd2Dimension *dim, Scd2StagedLayout *staged,
 }
 
 /*
- * d.k1 = s.k1 AND ..., for the columns of a relation of the dimension's or the
- * log's column names (alias "left") and a batch's tuplestore (alias "right").
  * The = of enums does not take a domain over one; a cast to a domain's base type
  * is free, and an index is used through it.
  */
+static const char *
+key_cast(const Scd2Dimension *dim, int key)
+{
+	Oid			base = getBaseType(dim->keys[key].typid);
+
+	return base != dim->keys[key].typid && type_is_enum(base) ?
+		psprintf("::%s", format_type_be_qualified(base)) : "";
+}
+
+/*
+ * d.k1 = s.k1 AND ..., for the columns of a relation of the dimension's or the
+ * log's column names (alias "left") and a batch's tuplestore (alias "right").
+ */
 void
 scd2_plan_key_match(StringInfo buf, const Scd2Dimension *dim, const char *left,
-				 bool log_names, const char *right)
+					bool log_names, const char *right)
 {
 	for (int i = 0; i < dim->nkeys; i++)
 	{
-		Oid			base;
-		const char *cast;
-
 		if (i > 0)
 			appendStringInfoString(buf, " AND ");
 		scd2_append_ident(buf, left, log_names ? dim->keys[i].log_name :
 						  dim->keys[i].name);
-		base = getBaseType(dim->keys[i].typid);
-		cast = base != dim->keys[i].typid && type_is_enum(base) ?
-			psprintf("::%s", format_type_be_qualified(base)) : "";
-		appendStringInfo(buf, "%s" EQUALS "%s.k%d%s", cast, right, i + 1, cast);
+		appendStringInfo(buf, "%s" EQUALS "%s.k%d%s", key_cast(dim, i), right,
+						 i + 1, key_cast(dim, i));
 	}
+}
+
+/*
+ * The same for the columns k1, k2, ... of two of the batch's tuplestores.
+ */
+void
+scd2_plan_same_key(StringInfo buf, const Scd2Dimension *dim, const char *left,
+				   const char *right)
+{
+	for (int i = 0; i < dim->nkeys; i++)
+		appendStringInfo(buf, "%s%s.k%d%s" EQUALS "%s.k%d%s", i > 0 ? " AND " : "",
+						 left, i + 1, key_cast(dim, i), right, i + 1,
+						 key_cast(dim, i));
 }
 
 /*

@@ -76,6 +76,8 @@ extern int	scd2_count_type(const Scd2Dimension *dim, int scd_type);
 extern void scd2_plan_key_match(StringInfo buf, const Scd2Dimension *dim,
 								const char *left, bool log_names,
 								const char *right);
+extern void scd2_plan_same_key(StringInfo buf, const Scd2Dimension *dim,
+							   const char *left, const char *right);
 extern void scd2_plan_key_order(StringInfo buf, const Scd2Dimension *dim,
 								const char *alias);
 extern void scd2_plan_staged_columns(StringInfo buf, const Scd2Dimension *dim,

@@ -211,8 +211,7 @@ append_new(StringInfo buf, const Scd2Dimension *dim, int flags)
 	if (flags & SCD2_CHAIN_KEYS)
 	{
 		appendStringInfoString(buf, "\n         WHERE EXISTS (SELECT FROM scd2_chain_keys AS k WHERE ");
-		for (int i = 1; i <= dim->nkeys; i++)
-			appendStringInfo(buf, "%sk.k%d" EQUALS "g.k%d", i > 1 ? " AND " : "", i, i);
+		scd2_plan_same_key(buf, dim, "k", "g");
 		appendStringInfoChar(buf, ')');
 	}
 }

@@ -15,18 +15,8 @@
 #include "plan_history.h"
 #include "utils/builtins.h"
 
-#define EQUALS		" OPERATOR(pg_catalog.=) "
 #define AT_MOST		" OPERATOR(pg_catalog.<=) "
 #define AFTER		" OPERATOR(pg_catalog.>) "
-
-static void
-append_same_key(StringInfo buf, const Scd2Dimension *dim, const char *left,
-				const char *right)
-{
-	for (int i = 1; i <= dim->nkeys; i++)
-		appendStringInfo(buf, "%s%s.k%d" EQUALS "%s.k%d", i > 1 ? " AND " : "",
-						 left, i, right, i);
-}
 
 /*
  * Keys that were there at the batch's time, $1 in the period's type; with a scope
@@ -74,7 +64,7 @@ scd2_plan_late_absent(const Scd2Dimension *dim, const char *scope_sql)
 		appendStringInfo(&buf, "%st.k%d", i > 1 ? ", " : "", i);
 	append_open(&buf, dim, scope_sql);
 	appendStringInfoString(&buf, "\n   AND NOT EXISTS (SELECT FROM scd2_staged AS s WHERE ");
-	append_same_key(&buf, dim, "s", "t");
+	scd2_plan_same_key(&buf, dim, "s", "t");
 	appendStringInfoChar(&buf, ')');
 	return buf.data;
 }
@@ -124,7 +114,7 @@ scd2_plan_late_resolve(const Scd2Dimension *dim)
 	appendStringInfoString(&buf, ",\n       t.next_present, t.next_logged");
 	append_columns(&buf, dim, -1, "n");
 	appendStringInfoString(&buf, "\n  FROM scd2_staged AS s\n  LEFT JOIN scd2_states AS t ON ");
-	append_same_key(&buf, dim, "s", "t");
+	scd2_plan_same_key(&buf, dim, "s", "t");
 	appendStringInfoString(&buf, "\n ORDER BY ");
 	scd2_plan_staged_order(&buf, dim, "s");
 	return buf.data;

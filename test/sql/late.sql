@@ -134,6 +134,24 @@ SELECT count(*) FROM (SELECT i.row_hash, i.in_order_sk, i.valid_to FROM in_order
 SELECT * FROM scd2.check('any_order');
 SELECT count(*) FROM (SELECT * FROM scd2.rebuild(NULL::any_order) EXCEPT ALL SELECT * FROM any_order) x;
 
+-- a key that is a domain over an enum, late by its own time and by a snapshot's
+CREATE TYPE mood AS ENUM ('sad', 'ok');
+CREATE DOMAIN dmood AS mood;
+CREATE TABLE m (k dmood, a text, at date);
+SELECT scd2.create_dimension('dim_m', source => 'm', business_key => '{k}', effective_at => 'at');
+SELECT scd2.create_dimension('dim_ms', source => 'm', business_key => '{k}', type2 => '{a}', mode => 'snapshot', history => 'separate');
+INSERT INTO m VALUES ('sad', 'b', '2026-02-01');
+CALL scd2.apply('dim_m');
+CALL scd2.apply('dim_ms', batch_time => '2026-02-01');
+UPDATE m SET a = 'a', at = '2026-01-01';
+CALL scd2.apply('dim_m');
+CALL scd2.apply('dim_ms', batch_time => '2026-01-01');
+SELECT k, a, valid_from::date, valid_to::date FROM dim_m WHERE k IS NOT NULL ORDER BY valid_from;
+SELECT k, a, valid_from::date, valid_to::date FROM dim_ms_versions ORDER BY valid_from;
+SELECT count(*) FROM scd2.rebuild(NULL::dim_m, keys => '{sad}');
+CALL scd2.undo('dim_ms', scd2.last_run());
+SELECT k, a, valid_from::date, valid_to::date FROM dim_ms_versions ORDER BY valid_from;
+
 -- hard case 30: several changes a day, period_type date: the last by instant
 CREATE TABLE u (id integer, a text, at timestamptz);
 SELECT scd2.create_dimension('dim_u', source => 'u', business_key => '{id}', effective_at => 'at', period_type => 'date');
