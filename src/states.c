@@ -100,6 +100,25 @@ compare_time(const Scd2Dimension *dim, const Scd2ChainChange *change,
 	return change->fold.effective_at < e ? -1 : change->fold.effective_at > e;
 }
 
+/*
+ * Does a change hold its key's state, whatever is put before it?  Not where it
+ * takes a value from there (R8): what was known counts, and that was another.
+ */
+static bool
+tells_all(const Scd2FoldShape *shape, const Scd2FoldChange *change)
+{
+	if (change->deleted)
+		return true;
+	for (int i = 0; i < shape->natts; i++)
+	{
+		if (change->lacks != NULL && change->lacks[i])
+			return false;
+		if (change->isnull[i] && shape->ignore_null_updates)
+			return false;
+	}
+	return true;
+}
+
 static void
 begin_states(void *arg)
 {
@@ -123,7 +142,7 @@ add_change(void *arg, const Scd2ChainChange *change)
 	/* at the very time of that run, later loads alone told of the key again */
 	if (order == 0 && change->run != state->not_by &&
 		(state->next > state->at || change->run > state->not_by))
-		state->next_logged = true;
+		state->next_logged = tells_all(&state->shape, &change->fold);
 	if (compare_time(dim, change, state->at, state->at_e) <= 0)
 		scd2_fold_change(state->at_fold, &change->fold);
 }

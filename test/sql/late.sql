@@ -252,6 +252,22 @@ SELECT count(*) FROM (SELECT id, a, b, valid_from, valid_to, is_current, row_has
                       EXCEPT ALL SELECT id, a, b, valid_from, valid_to, is_current, row_hash FROM snap_in_order) x;
 SELECT * FROM scd2.check('snap_any_order');
 
+-- what a later snapshot left out, or sent as null, stays what was known then
+CREATE TABLE n (id integer, a integer, b numeric, c text);
+SELECT scd2.create_dimension('dim_n', source => 'n', business_key => '{id}', mode => 'snapshot', type1 => '{c}', type3 => '{b}',
+                             on_delete => 'flag', ignore_null_updates => true);
+INSERT INTO n VALUES (1, 1, 1, 'x'), (2, 1, 2.5, 'x'), (3, 1, 2.5, 'x');
+CALL scd2.apply('dim_n', batch_time => '2026-01-01');
+UPDATE n SET a = 5, b = NULL, c = NULL WHERE id > 1;
+CALL scd2.apply('dim_n', batch_time => '2026-01-03');
+DELETE FROM n WHERE id = 2;
+UPDATE n SET a = 1, b = 9, c = 'late' WHERE id = 3;
+CALL scd2.apply('dim_n', batch_time => '2026-01-02');
+SELECT id, a, b, previous_b, c, valid_from::date, valid_to::date, is_deleted FROM dim_n WHERE id > 1 ORDER BY id, valid_from;
+SELECT id, a, b, c, scd2_deleted, scd2_effective_at::date, scd2_run - min(scd2_run) OVER () AS run
+  FROM dim_n_log WHERE id > 1 ORDER BY id, scd2_effective_at, scd2_run;
+SELECT * FROM scd2.check('dim_n');
+
 -- hard case 25: with effective_at, a key that comes back with its old time
 CREATE TABLE e (id integer, a text, at timestamptz);
 SELECT scd2.create_dimension('dim_e', source => 'e', business_key => '{id}', mode => 'snapshot', effective_at => 'at');
