@@ -187,6 +187,15 @@ scd2_quarantines(const Scd2Batch *batch)
 }
 
 /*
+ * May a row need a subtransaction?  See badrow.h.
+ */
+bool
+scd2_rows_may_try(const Scd2Batch *batch)
+{
+	return batch->preview != NULL || scd2_quarantines(batch);
+}
+
+/*
  * Fail the batch if any row was bad.
  */
 void

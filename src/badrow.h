@@ -21,6 +21,12 @@ extern void scd2_bad_row(Scd2Batch *batch, int sqlstate, const char *reason,
 /* Are bad rows kept, instead of failing the batch? */
 extern bool scd2_quarantines(const Scd2Batch *batch);
 
+/*
+ * May scd2_spi_try be called for a row of the batch: because it may be bad, or is
+ * shown as json?
+ */
+extern bool scd2_rows_may_try(const Scd2Batch *batch);
+
 /* Fail the batch if any row was bad, naming the first ones. */
 extern void scd2_bad_rows_raise(Scd2Batch *batch);
 

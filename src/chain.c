@@ -21,6 +21,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "badrow.h"
 #include "progress.h"
 #include "spi.h"
 
@@ -262,6 +263,7 @@ scd2_chain_read(Scd2Batch *batch, const char *step, int flags,
 	Oid			types[] = {INT8ARRAYOID, TIMESTAMPTZOID};
 	Datum		values[] = {batch->undone, TimestampTzGetDatum(known_at)};
 	bool		nulls[] = {batch->undone == (Datum) 0, false};
+	int			guc_level;
 
 	if (batch->undone != (Datum) 0)
 		flags |= SCD2_CHAIN_UNDONE;
@@ -289,9 +291,11 @@ scd2_chain_read(Scd2Batch *batch, const char *step, int flags,
 		scd2_store_register(&batch->chain_keys);
 	if (flags & SCD2_CHAIN_LOGGED)
 		scd2_store_register(&batch->logged);
+	guc_level = scd2_spi_serial_begin(scd2_rows_may_try(batch));
 	scd2_spi_stream(step, scd2_plan_chain(dim, flags), lengthof(types), types,
 					values, nulls, true, (DestReceiver *) state);
 	finish_key(state);
+	scd2_spi_serial_end(guc_level);
 	if (flags & SCD2_CHAIN_LOGGED)
 		scd2_store_unregister(&batch->logged);
 	if (flags & SCD2_CHAIN_KEYS)

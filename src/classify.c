@@ -22,6 +22,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "badrow.h"
 #include "classify_int.h"
 #include "convert.h"
 #include "plan_late.h"
@@ -646,6 +647,7 @@ scd2_classify(Scd2Batch *batch)
 	Datum		values[] = {(Datum) 0, batch->undone};
 	bool		nulls[] = {true, batch->undone == (Datum) 0};
 	int			guc_level = 0;
+	int			serial_level;
 
 	state->batch = batch;
 	state->context = error_context_stack;
@@ -687,6 +689,7 @@ scd2_classify(Scd2Batch *batch)
 			scd2_spi_register(batch->located.name, batch->located.desc,
 							  batch->located.store,
 							  (double) batch->located.ntuples);
+		serial_level = scd2_spi_serial_begin(scd2_rows_may_try(batch));
 		if (batch->staged_by_tid)
 			guc_level = scd2_spi_tid_join_begin();
 		if (batch->is_late)
@@ -699,6 +702,7 @@ scd2_classify(Scd2Batch *batch)
 		finish_key(state);
 		if (batch->staged_by_tid)
 			scd2_spi_tid_join_end(guc_level);
+		scd2_spi_serial_end(serial_level);
 		if (batch->located.store != NULL)
 			scd2_spi_unregister(batch->located.name);
 		if (batch->is_late)

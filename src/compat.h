@@ -29,6 +29,9 @@
 #define COMPAT_VXID_BACKEND(vxid) ((vxid).backendId)
 #endif
 
+/* a parallel operation allows no subtransaction before 17 */
+#define COMPAT_NO_PARALLEL_TRY	(PG_VERSION_NUM < 170000)
+
 /*
  * From utils/pg_locale.h, which is not included: with ICU it wants ICU's
  * headers, and PostgreSQL's packages do not bring them.

@@ -39,6 +39,8 @@ typedef struct ReadState
 	Oid			effective_type;
 	bool		converts;		/* may a value not convert? */
 
+	TupleDesc	desc;			/* of the statement */
+
 	/* the row at hand */
 	Datum	   *values;			/* layout.ncols, and room for three more */
 	bool	   *isnull;
@@ -115,6 +117,7 @@ read_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
 	int			offset = 0;
 
 	/* of a retry each row is read by a statement of its own */
+	state->desc = typeinfo;
 	if (state->key_converters != NULL)
 	{
 		MemoryContextSwitchTo(oldcxt);
@@ -154,12 +157,22 @@ read_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
 }
 
 /*
+ * Name of a column that the statement returns: the slot's own descriptor has no
+ * names where parallel workers fill it.
+ */
+static const char *
+column_name(const ReadState *state, int col)
+{
+	return NameStr(TupleDescAttr(state->desc, col)->attname);
+}
+
+/*
  * Convert one group of columns into values[into...]; false when "required" and
  * one is null.
  */
 static bool
 convert_columns(ReadState *state, TupleTableSlot *slot, int from, int n,
-				Scd2Converter **converters, int into, const char *required)
+				Scd2Converter **converters, int into, bool required)
 {
 	bool		complete = true;
 
@@ -170,23 +183,20 @@ convert_columns(ReadState *state, TupleTableSlot *slot, int from, int n,
 
 		if (converters[i] != NULL)
 		{
-			state->column = NameStr(TupleDescAttr(slot->tts_tupleDescriptor,
-												  from + i)->attname);
+			state->column = column_name(state, from + i);
 			state->converting_key = into == state->batch->layout.keys;
 			state->converting_value = value;
-			state->converting_type =
-				TupleDescAttr(slot->tts_tupleDescriptor, from + i)->atttypid;
+			state->converting_type = TupleDescAttr(state->desc, from + i)->atttypid;
 			state->converting = true;
 			value = scd2_convert(converters[i], value, &isnull);
 			state->converting = false;
 		}
 		state->values[into + i] = value;
 		state->isnull[into + i] = isnull;
-		if (isnull && required != NULL && complete)
+		if (isnull && required && complete)
 		{
 			complete = false;
-			state->column = NameStr(TupleDescAttr(slot->tts_tupleDescriptor,
-												  from + i)->attname);
+			state->column = column_name(state, from + i);
 		}
 	}
 	return complete;
@@ -281,20 +291,20 @@ convert_row(ReadState *state, TupleTableSlot *slot)
 	state->isnull[layout->as_current] = false;
 
 	good = convert_columns(state, slot, 0, dim->nkeys, state->key_converters,
-						   layout->keys, "key");
+						   layout->keys, true);
 	if (!good)
 		return reject(state, ERRCODE_NOT_NULL_VIOLATION,
 					  psprintf("column \"%s\" is null", state->column));
 
 	if (batch->pos.active &&
-		slot->tts_isnull[slot->tts_tupleDescriptor->natts - 1])
+		slot->tts_isnull[state->desc->natts - 1])
 		return reject(state, ERRCODE_NOT_NULL_VIOLATION,
 					  psprintf("column \"%s\" is null", dim->log_position));
 
 	/* a delete has no attributes (R5), whatever its row holds */
 	if (!deleted)
 		convert_columns(state, slot, attrs_from, dim->nattrs,
-						state->attr_converters, layout->attrs, NULL);
+						state->attr_converters, layout->attrs, false);
 
 	if (dim->effective_at == NULL)
 	{
@@ -310,7 +320,7 @@ convert_row(ReadState *state, TupleTableSlot *slot)
 		return false;
 
 	if (!convert_columns(state, slot, seq_from, dim->nseq,
-						 state->seq_converters, layout->seq, "sequence"))
+						 state->seq_converters, layout->seq, true))
 		return reject(state, ERRCODE_NOT_NULL_VIOLATION,
 					  psprintf("column \"%s\" is null", state->column));
 
@@ -367,7 +377,7 @@ read_receive(TupleTableSlot *slot, DestReceiver *self)
 	slot_getallattrs(slot);
 	if (state->batch->pos.active)
 	{
-		int			position = slot->tts_tupleDescriptor->natts - 1;
+		int			position = state->desc->natts - 1;
 
 		if (!slot->tts_isnull[position])
 			scd2_logpos_seen(&state->batch->pos, slot->tts_values[position]);
@@ -478,6 +488,7 @@ scd2_read_source(Scd2Batch *batch, Scd2RowCallback callback, void *arg)
 	Scd2LogPos *pos = &batch->pos;
 	bool		has_mark = pos->active && pos->mark != NULL;
 	Datum		mark = has_mark ? scd2_logpos_mark(pos) : (Datum) 0;
+	int			guc_level;
 
 	state->batch = batch;
 	state->callback = callback;
@@ -492,6 +503,7 @@ scd2_read_source(Scd2Batch *batch, Scd2RowCallback callback, void *arg)
 		return state->ord;
 	}
 
+	guc_level = scd2_spi_serial_begin(scd2_rows_may_try(batch));
 	PG_TRY();
 	{
 		scd2_spi_stream("read", scd2_plan_read(batch->dim, batch->source,
@@ -504,6 +516,7 @@ scd2_read_source(Scd2Batch *batch, Scd2RowCallback callback, void *arg)
 		rethrow_conversion(state);
 	}
 	PG_END_TRY();
+	scd2_spi_serial_end(guc_level);
 
 	return state->ord;
 }

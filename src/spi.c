@@ -323,6 +323,13 @@ scd2_spi_try(void (*fn) (void *arg), void *arg)
 	return error;
 }
 
+static void
+set_for_now(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+}
+
 /*
  * Hold joins to nested loops, and let go by the level that this returns.  A join
  * by ctid is then a TID scan for each staged row, which the planner thinks
@@ -346,8 +353,7 @@ scd2_spi_tid_join_begin(void)
 	int			guc_level = NewGUCNestLevel();
 
 	for (int i = 0; i < lengthof(settings); i++)
-		(void) set_config_option(settings[i].name, settings[i].value, PGC_USERSET,
-								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+		set_for_now(settings[i].name, settings[i].value);
 	return guc_level;
 }
 
@@ -355,4 +361,27 @@ void
 scd2_spi_tid_join_end(int guc_level)
 {
 	AtEOXact_GUC(true, guc_level);
+}
+
+/*
+ * Do without parallel workers; see spi.h.  From 17 on subtransactions may begin
+ * within a parallel operation.
+ */
+int
+scd2_spi_serial_begin(bool needed)
+{
+	int			guc_level;
+
+	if (!needed || !COMPAT_NO_PARALLEL_TRY)
+		return 0;
+	guc_level = NewGUCNestLevel();
+	set_for_now("max_parallel_workers_per_gather", "0");
+	return guc_level;
+}
+
+void
+scd2_spi_serial_end(int guc_level)
+{
+	if (guc_level > 0)
+		AtEOXact_GUC(true, guc_level);
 }

@@ -77,6 +77,13 @@ extern int	scd2_spi_tid_join_begin(void);
 extern void scd2_spi_tid_join_end(int guc_level);
 
 /*
+ * Between the two, if "needed", statements run without parallel workers: what
+ * receives their rows may call scd2_spi_try.
+ */
+extern int	scd2_spi_serial_begin(bool needed);
+extern void scd2_spi_serial_end(int guc_level);
+
+/*
  * Call fn(arg) in a subtransaction of its own.  Returns NULL, or, with the
  * subtransaction rolled back, the error that it raised.
  */

@@ -202,6 +202,38 @@ RESET ROLE;
 DROP TABLE p;
 CALL scd2.retry_rejected('dim_p');
 
+-- ---------------------------------------------------------------------------
+-- R19: bad rows and rows with json, where parallel workers read the source
+-- ---------------------------------------------------------------------------
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+CREATE TABLE many (id integer, day timestamptz, doc json);
+INSERT INTO many SELECT i, '2026-01-01', json_build_object('n', i) FROM generate_series(1, 3000) i;
+INSERT INTO many VALUES (-1, NULL, '"no\u0000jsonb"'), (NULL, '2026-01-01', '1');
+ANALYZE many;
+EXPLAIN (COSTS OFF) SELECT id, day, doc FROM many;
+SELECT scd2.create_dimension('dim_many', source => 'many', business_key => '{id}', effective_at => 'day', period_type => 'date',
+                             on_bad_row => 'quarantine');
+SELECT action, count(*), count(DISTINCT new) FROM scd2.preview('dim_many') GROUP BY action ORDER BY action;
+CALL scd2.apply('dim_many');
+SELECT counted();
+SELECT row_data, reason FROM scd2.rejected WHERE dimension = 'dim_many'::regclass ORDER BY reason;
+-- late ones, too
+UPDATE many SET day = '2025-01-01', doc = '{"n": "late"}' WHERE id % 100 = 0;
+SELECT action, count(*), count(DISTINCT new) FROM scd2.preview('dim_many') GROUP BY action ORDER BY action;
+CALL scd2.apply('dim_many');
+SELECT counted();
+CALL scd2.retry_rejected('dim_many');
+SELECT counted();
+SELECT count(*) FROM scd2.check('dim_many');
+-- and where a bad row fails the batch
+SELECT scd2.create_dimension('dim_all', source => 'many', business_key => '{id}', effective_at => 'day');
+CALL scd2.apply('dim_all');
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+
 SET client_min_messages = error;
 DROP SCHEMA qu CASCADE;
 DROP ROLE qu_stranger;
