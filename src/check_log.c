@@ -110,5 +110,5 @@ scd2_check_log(Scd2Dimension *dim, Scd2LogViolation report, void *arg)
 	state->desc = scd2_version_row_desc(state->layout, 0);
 	state->comparer = scd2_chain_comparer(dim, check_difference, state, batch->cxt);
 	scd2_chain_fold(batch, "log", SCD2_CHAIN_VERSIONS, 0, check_chain, state);
-	MemoryContextDelete(batch->cxt);
+	scd2_batch_end(batch);
 }

@@ -37,6 +37,7 @@
 #include "plan_read.h"
 #include "plan_verify.h"
 #include "progress.h"
+#include "run.h"
 #include "spi.h"
 
 struct Scd2Preview
@@ -277,6 +278,7 @@ scd2_preview(PG_FUNCTION_ARGS)
 	scd2_rights_enter(dim->owner, &rights);
 	scd2_batch_prepare(batch);
 	scd2_rights_leave(&rights);
+	scd2_batch_end(batch);
 
 	scd2_progress_end();
 	scd2_activity_pop(&activity);

@@ -139,10 +139,9 @@ rebuild(Oid relid, ArrayType *keys, bool has_known_at, TimestampTz known_at,
 					(keys != NULL ? SCD2_CHAIN_KEYS : 0) |
 					(has_known_at ? SCD2_CHAIN_KNOWN_AT : 0),
 					known_at, return_chain, state);
-	scd2_store_end(&batch->chain_keys);
 	scd2_rights_leave(&rights);
 	scd2_activity_pop(&activity);
-	MemoryContextDelete(batch->cxt);
+	scd2_batch_end(batch);
 }
 
 /*

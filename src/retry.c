@@ -70,7 +70,7 @@ retry_group(Scd2Run *run, Scd2Retry *retry, TimestampTz batch_time,
 	PopActiveSnapshot();
 	scd2_spi_end();
 	MemoryContextSwitchTo(cxt);
-	MemoryContextDelete(batch->cxt);
+	scd2_batch_end(batch);
 }
 
 static void

@@ -145,6 +145,25 @@ scd2_batch_begin(Scd2Dimension *dim)
 	return batch;
 }
 
+/*
+ * End a batch; see run.h.
+ */
+void
+scd2_batch_end(Scd2Batch *batch)
+{
+	Scd2Store  *const stores[] = {
+		&batch->staged, &batch->located, &batch->absent, &batch->states,
+		&batch->closes, &batch->opens, &batch->overwrites, &batch->logged,
+		&batch->chain_keys, &batch->revises, &batch->grows, &batch->removes,
+		&batch->history.opens, &batch->history.revises, &batch->history.grows,
+		&batch->history.removes, &batch->rejected
+	};
+
+	for (int i = 0; i < lengthof(stores); i++)
+		scd2_store_end(stores[i]);
+	MemoryContextDelete(batch->cxt);
+}
+
 /* ----------------------------------------------------------------
  * A run
  * ----------------------------------------------------------------
@@ -312,7 +331,7 @@ run_locked(Oid relid, const RunKind *kind, Running *entry,
 
 	scd2_progress_end();
 	scd2_activity_pop(&activity);
-	MemoryContextDelete(run.batch->cxt);
+	scd2_batch_end(run.batch);
 }
 
 /*

@@ -17,6 +17,9 @@
  */
 extern Scd2Batch *scd2_batch_begin(Scd2Dimension *dim);
 
+/* Free it: its stores, which may have files, and its memory. */
+extern void scd2_batch_end(Scd2Batch *batch);
+
 /* What kind of a run; scd2.runs.action. */
 typedef enum Scd2RunKind
 {

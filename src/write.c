@@ -436,23 +436,6 @@ write_take_outs(Scd2Batch *batch)
 		scd2_take_out_versions(batch, batch->dim->history, &batch->history.removes);
 }
 
-static void
-end_stores(Scd2Batch *batch)
-{
-	scd2_store_end(&batch->closes);
-	scd2_store_end(&batch->opens);
-	scd2_store_end(&batch->overwrites);
-	scd2_store_end(&batch->logged);
-	scd2_store_end(&batch->chain_keys);
-	scd2_store_end(&batch->revises);
-	scd2_store_end(&batch->grows);
-	scd2_store_end(&batch->removes);
-	scd2_store_end(&batch->history.opens);
-	scd2_store_end(&batch->history.revises);
-	scd2_store_end(&batch->history.grows);
-	scd2_store_end(&batch->history.removes);
-}
-
 /*
  * Write the batch.  Close before open, so that neither readers nor a unique
  * index ever see a key with two current versions (R15).  Of keys that were folded
@@ -518,5 +501,4 @@ scd2_write(Scd2Batch *batch)
 	}
 
 	scd2_store_end(&before);
-	end_stores(batch);
 }

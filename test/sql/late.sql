@@ -341,6 +341,16 @@ CALL scd2.apply('dim_k');
 SELECT id, seg, valid_from::date, valid_to::date, is_current FROM dim_k WHERE id IS NOT NULL ORDER BY valid_from;
 SELECT * FROM scd2.check('dim_k');
 
+-- a preview leaves no files behind, however much it would write
+CREATE TABLE many (id integer, seg text, at timestamptz);
+INSERT INTO many SELECT i, repeat('x', 50), '2026-02-01' FROM generate_series(1, 5000) i;
+SELECT scd2.create_dimension('dim_many', source => 'many', business_key => '{id}', effective_at => 'at');
+CALL scd2.apply('dim_many');
+UPDATE many SET seg = repeat('y', 50), at = '2026-01-01';
+SET work_mem = '64kB';
+SELECT action, count(*) FROM scd2.preview('dim_many') GROUP BY action;
+RESET work_mem;
+
 SET client_min_messages = error;
 DROP SCHEMA lt CASCADE;
 DROP ROLE lt_owner;
