@@ -117,14 +117,17 @@ append_hash(StringInfo buf, List *exprs)
 		scd2_plan_row_hash(buf, exprs);
 }
 
-/* The rows of one side that it has more of, each once, with the number of copies. */
+/*
+ * The rows of one side that it has more of, each once, with the number of copies.
+ * "s.*" is the row also where one of its columns is called s.
+ */
 static void
 append_side(StringInfo buf, const char *side, Oid relid, List *exprs,
 			const char *more)
 {
 	ListCell   *lc;
 
-	appendStringInfo(buf, "(SELECT DISTINCT ON (h.hash) '%s', pg_catalog.to_jsonb((SELECT s FROM (SELECT ",
+	appendStringInfo(buf, "(SELECT DISTINCT ON (h.hash) '%s', pg_catalog.to_jsonb((SELECT CASE WHEN true THEN (s.*) END FROM (SELECT ",
 					 side);
 	foreach(lc, exprs)
 		appendStringInfo(buf, "%s%s", foreach_current_index(lc) > 0 ? ", " : "",

@@ -35,6 +35,12 @@ $$;
 SELECT count(*) FROM scd2.diff('wide', 'wide2');
 UPDATE wide2 SET c200 = 7;
 SELECT side, row_data -> 'c200' AS c200, copies FROM scd2.diff('wide', 'wide2') ORDER BY side;
+-- names that the statement uses itself
+CREATE TABLE s (s integer, x integer, h text, hash text, copies integer, d integer, n integer);
+CREATE TABLE s2 (LIKE s);
+INSERT INTO s VALUES (1, 2, '3', '4', 5, 6, 7);
+SELECT * FROM scd2.diff('s', 's2');
+DROP TABLE s;
 CREATE TABLE none ();
 CREATE TABLE none2 ();
 INSERT INTO none DEFAULT VALUES;
