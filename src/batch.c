@@ -20,18 +20,22 @@
 #include "spi.h"
 
 /*
- * Begin a store; "desc" is kept.  Bounded by work_mem, beyond that on disk.
+ * Begin a store; "desc" is kept.  Bounded by work_mem, beyond that on disk.  Its
+ * file is the batch's, also where a subtransaction happens to be under way.
  */
 void
 scd2_store_begin(Scd2Batch *batch, Scd2Store *store, const char *name,
 				 TupleDesc desc)
 {
 	MemoryContext oldcxt = MemoryContextSwitchTo(batch->cxt);
+	ResourceOwner owner = CurrentResourceOwner;
 
+	CurrentResourceOwner = batch->owner;
 	store->name = name;
 	store->desc = desc;
 	store->store = tuplestore_begin_heap(true, false, work_mem);
 	store->ntuples = 0;
+	CurrentResourceOwner = owner;
 	MemoryContextSwitchTo(oldcxt);
 }
 

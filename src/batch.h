@@ -9,6 +9,7 @@
 #define SCD2_BATCH_H
 
 #include "executor/tuptable.h"
+#include "utils/resowner.h"
 #include "utils/tuplestore.h"
 
 #include "fold.h"
@@ -92,6 +93,7 @@ typedef struct Scd2Batch
 	TimestampTz recorded_at;
 
 	MemoryContext cxt;			/* the batch's */
+	ResourceOwner owner;		/* of its stores' files */
 	MemoryContext row_cxt;		/* reset for each row */
 
 	Scd2FoldShape shape;

@@ -92,6 +92,6 @@ char *
 scd2_plan_read_rejected(const Scd2Dimension *dim, Oid source,
 						const bool *lacks)
 {
-	return plan_read(dim, psprintf("(SELECT (pg_catalog.jsonb_populate_record(NULL::%s, $1)).*)",
+	return plan_read(dim, psprintf("pg_catalog.jsonb_populate_record(NULL::%s, $1)",
 								   scd2_relation_name(source)), lacks, NULL, false);
 }

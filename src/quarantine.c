@@ -23,6 +23,7 @@
 
 struct Scd2Retry
 {
+	MemoryContext cxt;			/* as long as it lives */
 	bool		by_batch_time;	/* have rows the time of their batch? */
 	Tuplestorestate *rows;		/* id, batch_time, row_data */
 	TupleTableSlot *slot;		/* the next row */
@@ -109,6 +110,18 @@ scd2_write_rejected(Scd2Batch *batch)
 }
 
 /*
+ * Have the next row in the slot, whose memory outlives a group's batch.
+ */
+static void
+look_ahead(Scd2Retry *retry)
+{
+	MemoryContext oldcxt = MemoryContextSwitchTo(retry->cxt);
+
+	retry->more = tuplestore_gettupleslot(retry->rows, true, false, retry->slot);
+	MemoryContextSwitchTo(oldcxt);
+}
+
+/*
  * Read the rejected rows; see quarantine.h.
  */
 Scd2Retry *
@@ -122,6 +135,7 @@ scd2_retry_begin(const Scd2Dimension *dim, MemoryContext cxt)
 	DestReceiver *dest = CreateDestReceiver(DestTuplestore);
 	Scd2Rights	save;
 
+	retry->cxt = cxt;
 	retry->by_batch_time = scd2_compares_state(dim);
 	retry->rows = tuplestore_begin_heap(false, false, work_mem);
 	scd2_desc_column(desc, 1, "id", INT8OID, -1, InvalidOid);
@@ -147,8 +161,8 @@ scd2_retry_begin(const Scd2Dimension *dim, MemoryContext cxt)
 
 	MemoryContextSwitchTo(cxt);
 	retry->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-	retry->more = tuplestore_gettupleslot(retry->rows, true, false, retry->slot);
 	MemoryContextSwitchTo(oldcxt);
+	look_ahead(retry);
 	return retry;
 }
 
@@ -193,7 +207,7 @@ scd2_retry_next(Scd2Retry *retry, int64 *id, Datum *row_data)
 	tuplestore_putvalues(retry->taken, retry->taken_desc, &retry->slot->tts_values[0],
 						 &isnull);
 	retry->ntaken++;
-	retry->more = tuplestore_gettupleslot(retry->rows, true, false, retry->slot);
+	look_ahead(retry);
 	return true;
 }
 

@@ -28,7 +28,9 @@ extern Scd2Retry *scd2_retry_begin(const Scd2Dimension *dim, MemoryContext cxt);
  */
 extern bool scd2_retry_group(Scd2Retry *retry, TimestampTz *batch_time);
 
-/* The next row of the group; false at its end. */
+/*
+ * The next row of the group, in the current memory context; false at its end.
+ */
 extern bool scd2_retry_next(Scd2Retry *retry, int64 *id, Datum *row_data);
 
 extern void scd2_retry_end(Scd2Retry *retry);

@@ -452,11 +452,11 @@ read_rejected(ReadState *state)
 	const Scd2StagedLayout *layout = &batch->layout;
 	MemoryContext cxt = AllocSetContextCreate(batch->cxt, "scd2 rejected row",
 											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
 	int64		id;
 
 	while (scd2_retry_next(batch->retry, &id, &state->rejected_row))
 	{
-		MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
 		ErrorData  *error;
 
 		CHECK_FOR_INTERRUPTS();
@@ -473,9 +473,10 @@ read_rejected(ReadState *state)
 			scd2_bad_row(batch, error->sqlerrcode, error->message, state->values,
 						 state->isnull);
 		}
-		MemoryContextSwitchTo(oldcxt);
 		MemoryContextReset(cxt);
 	}
+	MemoryContextSwitchTo(oldcxt);
+	MemoryContextDelete(cxt);
 }
 
 /*

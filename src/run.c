@@ -128,6 +128,7 @@ scd2_batch_begin(Scd2Dimension *dim)
 
 	batch->dim = dim;
 	batch->cxt = cxt;
+	batch->owner = CurrentResourceOwner;
 	batch->row_cxt = AllocSetContextCreate(cxt, "scd2 row",
 										   ALLOCSET_DEFAULT_SIZES);
 	batch->newest_logged = PG_INT64_MIN;

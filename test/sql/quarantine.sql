@@ -230,6 +230,18 @@ SELECT count(*) FROM scd2.check('dim_many');
 -- and where a bad row fails the batch
 SELECT scd2.create_dimension('dim_all', source => 'many', business_key => '{id}', effective_at => 'day');
 CALL scd2.apply('dim_all');
+-- R35: more rejected rows than fit into memory, of several batches, each in its own time
+CREATE TABLE much (id integer, a text, b integer);
+SELECT scd2.create_dimension('dim_much', source => 'much', business_key => '{id}', on_bad_row => 'quarantine', mode => 'snapshot');
+INSERT INTO much SELECT NULL, repeat('x', 100), i FROM generate_series(1, 2000) i;
+CALL scd2.apply('dim_much', batch_time => '2026-01-01', force => true);
+UPDATE much SET a = repeat('y', 100);
+CALL scd2.apply('dim_much', batch_time => '2026-01-02', force => true);
+SET work_mem = '64kB';
+CALL scd2.retry_rejected('dim_much');
+SELECT counted();
+SELECT left(row_data ->> 'a', 1) AS a, count(DISTINCT row_data), min(reason) FROM rejected WHERE dimension = 'dim_much'::regclass GROUP BY 1 ORDER BY 1;
+RESET work_mem;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
