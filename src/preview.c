@@ -291,7 +291,8 @@ scd2_preview(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(scd2_sql);
 
 /*
- * scd2.sql(dimension): every statement that apply generates (R23).
+ * scd2.sql(dimension): every statement that apply generates (R23), for those who
+ * see the definition.
  */
 Datum
 scd2_sql(PG_FUNCTION_ARGS)
@@ -308,6 +309,7 @@ scd2_sql(PG_FUNCTION_ARGS)
 	scd2_spi_begin();
 	MemoryContextSwitchTo(oldcxt);
 	dim = scd2_registry_load(relid, oldcxt);
+	scd2_registry_check_seen(dim);
 	history = dim->history;
 
 #define SHOW(name, text) \

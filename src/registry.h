@@ -270,7 +270,13 @@ extern void scd2_registry_write_run(Scd2Dimension *dim, const Scd2RunLock *lock,
  */
 extern void scd2_registry_check_owner(Scd2Dimension *dim);
 
-/* The same for a relation that need not be registered; and who owns one. */
+/*
+ * Raise unless the current user may see the definition, as in the view
+ * scd2.dimensions: insufficient_privilege.
+ */
+extern void scd2_registry_check_seen(const Scd2Dimension *dim);
+
+/* The same as check_owner for a relation that need not be registered; and who owns one. */
 extern void scd2_check_relation_owner(Oid relid);
 extern Oid	scd2_relation_owner(Oid relid);
 

@@ -161,3 +161,25 @@ scd2_registry_check_owner(Scd2Dimension *dim)
 {
 	scd2_check_relation_owner(dim->relid);
 }
+
+/*
+ * Raise unless the current user sees the dimension in the view scd2.dimensions;
+ * see registry.h.
+ */
+void
+scd2_registry_check_seen(const Scd2Dimension *dim)
+{
+	Oid			userid = GetUserId();
+	AclMode		column_rights = ACL_SELECT | ACL_INSERT | ACL_UPDATE | ACL_REFERENCES;
+	AclMode		rights = column_rights | ACL_DELETE | ACL_TRUNCATE | ACL_TRIGGER;
+
+	if (has_privs_of_role(userid, dim->owner) ||
+		pg_class_aclmask(dim->relid, userid, rights, ACLMASK_ANY) != 0 ||
+		pg_attribute_aclcheck_all(dim->relid, userid, column_rights,
+								  ACLMASK_ANY) == ACLCHECK_OK)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for dimension \"%s\"", dim->label),
+			 errhint("Who has its owner's role, or a privilege on it, may see its definition.")));
+}

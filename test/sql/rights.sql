@@ -92,17 +92,18 @@ RESET ROLE;
 ALTER TABLE ri.dim_t_log OWNER TO regress_ri_team;
 SELECT scd2.create_dimension('ri.dim_t', 'ri.src', '{id}', type2 => '{v}');
 
--- the views show what the privileges allow
+-- the views and scd2.sql show what the privileges allow
 GRANT SELECT ON ri.dim_o TO regress_ri_reader;
 GRANT SELECT (id) ON ri.dim_o TO regress_ri_column;
 INSERT INTO scd2.registry_rejected (dimension_id, run, row_data, reason, rejected_at)
 SELECT dimension_id, 1, '{"secret": "s"}', 'test', now() FROM scd2.registry_cache WHERE relation = 'ri.dim_o'::regclass;
-CREATE FUNCTION ri.seen() RETURNS TABLE (who name, dimensions bigint, columns bigint, runs bigint, rejected bigint) LANGUAGE sql AS $$
+CREATE FUNCTION ri.seen() RETURNS TABLE (who name, dimensions bigint, columns bigint, runs bigint, rejected bigint, statements text) LANGUAGE sql AS $$
     SELECT CASE WHEN current_user ~ '^regress' THEN current_user ELSE 'superuser' END,
            (SELECT count(*) FROM scd2.dimensions WHERE dimension = 'ri.dim_o'::regclass),
            (SELECT count(*) FROM scd2.dimension_columns WHERE dimension = 'ri.dim_o'::regclass),
            (SELECT count(*) FROM scd2.runs WHERE dimension = 'ri.dim_o'::regclass),
-           (SELECT count(*) FROM scd2.rejected WHERE dimension = 'ri.dim_o'::regclass)
+           (SELECT count(*) FROM scd2.rejected WHERE dimension = 'ri.dim_o'::regclass),
+           ri.try($q$DO 'BEGIN PERFORM scd2.sql(''ri.dim_o''); END'$q$)
 $$;
 SELECT * FROM ri.seen();
 SET ROLE regress_ri_owner;
