@@ -356,11 +356,9 @@ scd2_sql(PG_FUNCTION_ARGS)
 	{
 		SHOW("fold", scd2_plan_chain(dim, SCD2_CHAIN_VERSIONS | SCD2_CHAIN_KEYS |
 									 SCD2_CHAIN_LOGGED));
+		SHOW("take out", scd2_plan_take_out(dim, "scd2_remove"));
 		if (history != NULL)
-		{
-			SHOW("take out", scd2_plan_take_out(dim, "scd2_remove"));
 			SHOW("take out of history", scd2_plan_take_out(history, "scd2_history_remove"));
-		}
 		else
 			SHOW("doom", scd2_plan_doom(dim));
 		SHOW("revise", scd2_plan_revise(dim, "scd2_revise"));

@@ -54,8 +54,9 @@ array_of(uint64 row, int col, Oid type, int typlen, Datum **elements)
 }
 
 /*
- * The foreign keys that refer to a table.  Those of partitions follow from
- * their parent's, which finds their rows too.
+ * The foreign keys that refer to a table now, whatever the transaction's snapshot
+ * shows: PostgreSQL heeds them all.  Those of partitions follow from their
+ * parent's, which finds their rows too.
  */
 static List *
 find_foreign_keys(Oid relid)
@@ -65,6 +66,7 @@ find_foreign_keys(Oid relid)
 	List	   *keys = NIL;
 	uint64		n;
 
+	PushActiveSnapshot(GetLatestSnapshot());
 	n = scd2_spi_read("foreign keys",
 					  "SELECT c.conrelid, c.conkey, c.confkey, c.conpfeqop\n"
 					  "  FROM pg_catalog.pg_constraint AS c\n"
@@ -73,6 +75,7 @@ find_foreign_keys(Oid relid)
 					  "   AND c.conparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid\n"
 					  " ORDER BY c.conrelid::pg_catalog.regclass::pg_catalog.text, c.conname",
 					  1, types, values, NULL);
+	PopActiveSnapshot();
 	for (uint64 row = 0; row < n; row++)
 	{
 		ForeignKey *key = palloc(sizeof(ForeignKey));
@@ -197,6 +200,15 @@ lock_doomed(Scd2Batch *batch, List *attnums, Scd2Store *doomed)
 									  scd2_plan_lock_doomed(dim, attnums),
 									  0, NULL, NULL, NULL, false, dest);
 	dest->rDestroy(dest);
+}
+
+/*
+ * May rows refer to the dimension's?  See remove.h.
+ */
+bool
+scd2_is_referenced(const Scd2Dimension *dim)
+{
+	return find_foreign_keys(dim->relid) != NIL;
 }
 
 /*

@@ -10,7 +10,10 @@
 
 #include "batch.h"
 
-/* Take their time from the versions in batch->removes. */
+/* May rows of any table refer to the dimension's? */
+extern bool scd2_is_referenced(const Scd2Dimension *dim);
+
+/* Where they may: take their time from the versions in batch->removes. */
 extern void scd2_doom_versions(Scd2Batch *batch);
 
 /*
@@ -21,10 +24,11 @@ extern void scd2_remove_versions(Scd2Batch *batch);
 
 /*
  * With history => 'separate' versions leave a table without being gone.  Raise
- * when a foreign key refers to the dimension or its history (R30), and take them
- * out of a table ("place").
+ * when a foreign key refers to the dimension or its history (R30).
  */
 extern void scd2_refuse_references(const Scd2Dimension *dim);
+
+/* Take versions, to which nothing can refer, out of a table ("place") at once. */
 extern void scd2_take_out_versions(Scd2Batch *batch, const Scd2Dimension *place,
 								   const Scd2Store *store);
 

@@ -186,6 +186,8 @@ set_constraints_immediate(const Scd2Dimension *dim)
 	StringInfoData sql;
 	uint64		n;
 
+	/* all there are now, whatever the transaction's snapshot shows */
+	PushActiveSnapshot(GetLatestSnapshot());
 	n = scd2_spi_read("constraints",
 					  "SELECT DISTINCT pg_catalog.format('%I.%I', n.nspname, c.conname)\n"
 					  "  FROM pg_catalog.pg_constraint AS c\n"
@@ -195,6 +197,7 @@ set_constraints_immediate(const Scd2Dimension *dim)
 					  "   AND (c.conrelid OPERATOR(pg_catalog.=) ANY (ARRAY[$1, $2, $3])\n"
 					  "        OR c.confrelid OPERATOR(pg_catalog.=) ANY (ARRAY[$1, $2, $3]))",
 					  3, types, values, NULL);
+	PopActiveSnapshot();
 	if (n == 0)
 		return;
 	initStringInfo(&sql);

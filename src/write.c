@@ -425,7 +425,7 @@ find_meddlers(const Scd2Dimension *dim, char **on_update, char **on_insert)
 
 /*
  * Versions that leave a table for good or for the other one, before any comes:
- * no key refers to them.
+ * no key can refer to them.
  */
 static void
 write_take_outs(Scd2Batch *batch)
@@ -439,8 +439,8 @@ write_take_outs(Scd2Batch *batch)
 /*
  * Write the batch.  Close before open, so that neither readers nor a unique
  * index ever see a key with two current versions (R15).  Of keys that were folded
- * from the log first what shrinks, then what comes, then what grows, and last, when
- * nothing refers to it any more, what goes (R30).
+ * from the log first what goes, then what shrinks, what comes, and what grows; but
+ * where rows may refer to what goes, last, when none does any more (R30).
  */
 void
 scd2_write(Scd2Batch *batch)
@@ -452,6 +452,8 @@ scd2_write(Scd2Batch *batch)
 		batch->revises.ntuples > 0 || batch->grows.ntuples > 0 ||
 		batch->history.opens.ntuples > 0 || batch->history.revises.ntuples > 0 ||
 		batch->history.grows.ntuples > 0;
+	bool		dooms = history == NULL && batch->removes.ntuples > 0 &&
+		scd2_is_referenced(dim);
 	char	   *on_update = NULL;
 	char	   *on_insert = NULL;
 	char	   *meddlers;
@@ -466,13 +468,12 @@ scd2_write(Scd2Batch *batch)
 		take_before(batch, &before);
 
 	if (history != NULL && scd2_writes_anything(batch))
-	{
 		scd2_refuse_references(dim);
+	if (!dooms)
 		write_take_outs(batch);
-	}
 	if (batch->closes.ntuples > 0)
 		write_closes(batch);
-	if (history == NULL && batch->removes.ntuples > 0)
+	if (dooms)
 		scd2_doom_versions(batch);
 	write_revises(batch, dim, &batch->revises);
 	write_revises(batch, history, &batch->history.revises);
@@ -487,7 +488,7 @@ scd2_write(Scd2Batch *batch)
 	write_revises(batch, dim, &batch->grows);
 	if (batch->overwrites.ntuples > 0)
 		write_overwrites(batch);
-	if (history == NULL && batch->removes.ntuples > 0)
+	if (dooms)
 		scd2_remove_versions(batch);
 	if (batch->logged.ntuples > 0)
 		write_log(batch);

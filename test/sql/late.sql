@@ -340,6 +340,14 @@ INSERT INTO s VALUES (1, 'x', NULL, '2026-01-03', false), (1, 'x', NULL, '2026-0
 CALL scd2.apply('dim_k');
 SELECT id, seg, valid_from::date, valid_to::date, is_current FROM dim_k WHERE id IS NOT NULL ORDER BY valid_from;
 SELECT * FROM scd2.check('dim_k');
+-- and so does a constraint on the period, where nothing refers to the dimension
+DROP TABLE fact;
+ALTER TABLE dim_k ADD CONSTRAINT forward CHECK (valid_from < valid_to);
+TRUNCATE s;
+INSERT INTO s VALUES (1, 'y', NULL, '2026-01-03', false), (1, 'a', NULL, '2026-01-02', false);
+CALL scd2.apply('dim_k');
+SELECT id, seg, valid_from::date, valid_to::date, is_current FROM dim_k WHERE id IS NOT NULL ORDER BY valid_from;
+SELECT * FROM scd2.check('dim_k');
 
 -- a preview leaves no files behind, however much it would write
 CREATE TABLE many (id integer, seg text, at timestamptz);
