@@ -312,7 +312,10 @@ gains_columns(const Scd2Dimension *dim, void *arg)
 		(OidIsValid(args->source) && args->source != dim->source))
 		return false;
 	LockRelationOid(dim->source, AccessShareLock);
-	return scd2_drift_gained(dim) != NIL;
+	if (scd2_drift_gained(dim) == NIL)
+		return false;
+	scd2_gain_lock_views(dim);
+	return true;
 }
 
 static void

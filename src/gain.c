@@ -22,6 +22,7 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "rewrite/rewriteHandler.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -506,6 +507,21 @@ find_objects(const Scd2Dimension *dim, Oid *views, char **function)
 	}
 	*function = scd2_spi_text(0, 3, cxt);
 	scd2_rights_leave(&save);
+}
+
+/*
+ * Lock the views; see gain.h.
+ */
+void
+scd2_gain_lock_views(const Scd2Dimension *dim)
+{
+	Oid			views[2];
+	char	   *name;
+
+	find_objects(dim, views, &name);
+	for (int i = 0; i < lengthof(views); i++)
+		if (OidIsValid(views[i]))
+			LockRelationOid(views[i], AccessExclusiveLock);
 }
 
 /*
