@@ -28,6 +28,7 @@
 #include "badrow.h"
 #include "classify.h"
 #include "convert.h"
+#include "derived.h"
 #include "drift.h"
 #include "gain.h"
 #include "late.h"
@@ -314,7 +315,7 @@ gains_columns(const Scd2Dimension *dim, void *arg)
 	LockRelationOid(dim->source, AccessShareLock);
 	if (scd2_drift_gained(dim) == NIL)
 		return false;
-	scd2_gain_lock_views(dim);
+	scd2_derived_lock_views(dim->id);
 	return true;
 }
 

@@ -607,14 +607,14 @@ drop_view(Oid view)
  * DROP VIEW, DROP FUNCTION and, unless it is kept, DROP TABLE.
  */
 static void
-drop_objects(Oid relid, Oid view, Oid versions, const char *function_name,
+drop_objects(Oid relid, const Oid *views, const char *function_name,
 			 bool keep_table)
 {
 	Oid			function;
 
 	scd2_spi_begin();
-	drop_view(view);
-	drop_view(versions);
+	for (int i = 0; i < SCD2_NVIEWS; i++)
+		drop_view(views[i]);
 	function = function_name == NULL ? InvalidOid :
 		scd2_derived_find_function(relid, function_name);
 	if (OidIsValid(function))
@@ -649,14 +649,11 @@ scd2_drop_dimension(PG_FUNCTION_ARGS)
 	int32		id;
 	const Oid	types[] = {INT4OID, BOOLOID};
 	Datum		values[2];
-	MemoryContext cxt = CurrentMemoryContext;
-	Oid			view = InvalidOid;
-	Oid			versions = InvalidOid;
-	char	   *function_name = NULL;
+	Oid			views[SCD2_NVIEWS];
+	char	   *function_name;
 	Relation	rel;
 	Scd2Activity activity;
 	Scd2Rights	save;
-	bool		isnull;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		ereport(ERROR,
@@ -666,7 +663,8 @@ scd2_drop_dimension(PG_FUNCTION_ARGS)
 	relid = PG_GETARG_OID(0);
 	keep_table = PG_GETARG_BOOL(1);
 
-	if (scd2_registry_find(relid) == 0)
+	id = scd2_registry_find(relid);
+	if (id == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 get_rel_name(relid) == NULL ?
@@ -675,6 +673,7 @@ scd2_drop_dimension(PG_FUNCTION_ARGS)
 	scd2_check_relation_owner(relid);
 
 	/* waits for a running apply, but one of this session does not wait for us */
+	scd2_derived_lock_views(id);
 	LockRelationOid(relid, AccessExclusiveLock);
 	rel = table_open(relid, NoLock);
 	CheckTableNotInUse(rel, "drop dimension");
@@ -690,30 +689,14 @@ scd2_drop_dimension(PG_FUNCTION_ARGS)
 
 	scd2_activity_push(&activity, "dropping", scd2_relation_name(relid));
 
-	values[0] = Int32GetDatum(id);
-	values[1] = BoolGetDatum(keep_table);
-	scd2_registry_enter(&save);
-	scd2_spi_begin();
-	if (scd2_spi_run("look for objects",
-					 "SELECT r.view::oid, d.function_name, r.versions::oid FROM scd2.registry_dimension d "
-					 "JOIN scd2.registry_resolved r ON r.dimension_id = d.id WHERE d.id = $1",
-					 1, types, values, NULL) > 0)
-	{
-		Datum		value = scd2_spi_value(0, 1, &isnull);
-
-		view = isnull ? InvalidOid : DatumGetObjectId(value);
-		function_name = scd2_spi_text(0, 2, cxt);
-		value = scd2_spi_value(0, 3, &isnull);
-		versions = isnull ? InvalidOid : DatumGetObjectId(value);
-	}
-	scd2_spi_end();
-	scd2_rights_leave(&save);
-
+	scd2_derived_find_objects(id, views, &function_name);
 	scd2_settings_enter(&save);
-	drop_objects(relid, view, versions, function_name, keep_table);
+	drop_objects(relid, views, function_name, keep_table);
 	scd2_rights_leave(&save);
 
 	/* the event trigger has seen a drop of the table, unless it is off */
+	values[0] = Int32GetDatum(id);
+	values[1] = BoolGetDatum(keep_table);
 	scd2_registry_enter(&save);
 	scd2_spi_begin();
 	(void) scd2_spi_run("unregister",

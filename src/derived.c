@@ -26,6 +26,7 @@
 #include "catalog/pg_index.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -594,6 +595,56 @@ scd2_derived_unknown_member(const Scd2Options *options, const List *shape)
 				 errdetail_internal("%s", error->message)));
 	}
 	PG_END_TRY();
+}
+
+/*
+ * Views and function; see derived.h.
+ */
+void
+scd2_derived_find_objects(int32 id, Oid *views, char **function)
+{
+	const Oid	types[] = {INT4OID};
+	Datum		values[] = {Int32GetDatum(id)};
+	MemoryContext cxt = CurrentMemoryContext;
+	Scd2Rights	save;
+
+	for (int i = 0; i < SCD2_NVIEWS; i++)
+		views[i] = InvalidOid;
+	*function = NULL;
+
+	scd2_registry_enter(&save);
+	scd2_spi_begin();
+	if (scd2_spi_run("look for objects",
+					 "SELECT r.view::oid, r.versions::oid, d.function_name FROM scd2.registry_dimension d "
+					 "JOIN scd2.registry_resolved r ON r.dimension_id = d.id WHERE d.id = $1",
+					 1, types, values, NULL) > 0)
+	{
+		for (int i = 0; i < SCD2_NVIEWS; i++)
+		{
+			bool		isnull;
+			Datum		value = scd2_spi_value(0, i + 1, &isnull);
+
+			views[i] = isnull ? InvalidOid : DatumGetObjectId(value);
+		}
+		*function = scd2_spi_text(0, 3, cxt);
+	}
+	scd2_spi_end();
+	scd2_rights_leave(&save);
+}
+
+/*
+ * Lock the views; see derived.h.
+ */
+void
+scd2_derived_lock_views(int32 id)
+{
+	Oid			views[SCD2_NVIEWS];
+	char	   *function;
+
+	scd2_derived_find_objects(id, views, &function);
+	for (int i = 0; i < SCD2_NVIEWS; i++)
+		if (OidIsValid(views[i]))
+			LockRelationOid(views[i], AccessExclusiveLock);
 }
 
 /*

@@ -47,6 +47,21 @@ extern void scd2_derived_function(const Scd2Options *options, const List *shape,
 extern void scd2_derived_unknown_member(const Scd2Options *options,
 										const List *shape);
 
+/* The view of current rows, and that of all versions. */
+#define SCD2_NVIEWS	2
+
+/*
+ * The views of a dimension (InvalidOid: none), by its id, and its as-of function's
+ * name, or NULL.
+ */
+extern void scd2_derived_find_objects(int32 id, Oid *views, char **function);
+
+/*
+ * Lock the views, before the dimension is locked: who reads through a view locks
+ * it first, and would wait for us while we wait for him.
+ */
+extern void scd2_derived_lock_views(int32 id);
+
 /* The dimension's as-of function of that name, wherever it was moved; or InvalidOid. */
 extern Oid	scd2_derived_find_function(Oid relid, const char *name);
 

@@ -22,7 +22,6 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "rewrite/rewriteHandler.h"
-#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -485,45 +484,6 @@ register_column(const Scd2Dimension *dim, const Gained *gained, int64 run_id)
 #undef RUN
 }
 
-static void
-find_objects(const Scd2Dimension *dim, Oid *views, char **function)
-{
-	const Oid	types[] = {INT4OID};
-	Datum		values[] = {Int32GetDatum(dim->id)};
-	MemoryContext cxt = CurrentMemoryContext;
-	Scd2Rights	save;
-	Datum		value;
-	bool		isnull;
-
-	scd2_registry_enter(&save);
-	(void) scd2_spi_run("look for objects",
-						"SELECT r.view::oid, r.versions::oid, d.function_name FROM scd2.registry_dimension d "
-						"JOIN scd2.registry_resolved r ON r.dimension_id = d.id WHERE d.id = $1",
-						1, types, values, NULL);
-	for (int i = 0; i < 2; i++)
-	{
-		value = scd2_spi_value(0, i + 1, &isnull);
-		views[i] = isnull ? InvalidOid : DatumGetObjectId(value);
-	}
-	*function = scd2_spi_text(0, 3, cxt);
-	scd2_rights_leave(&save);
-}
-
-/*
- * Lock the views; see gain.h.
- */
-void
-scd2_gain_lock_views(const Scd2Dimension *dim)
-{
-	Oid			views[2];
-	char	   *name;
-
-	find_objects(dim, views, &name);
-	for (int i = 0; i < lengthof(views); i++)
-		if (OidIsValid(views[i]))
-			LockRelationOid(views[i], AccessExclusiveLock);
-}
-
 /*
  * Add what the source has gained; see gain.h.
  */
@@ -531,7 +491,7 @@ void
 scd2_gain_columns(const Scd2Dimension *dim, int64 run_id)
 {
 	List	   *gained = find_gained(dim);
-	Oid			views[2];
+	Oid			views[SCD2_NVIEWS];
 	char	   *name;
 	Oid			function;
 	ListCell   *lc;
@@ -541,7 +501,7 @@ scd2_gain_columns(const Scd2Dimension *dim, int64 run_id)
 	if (gained == NIL)
 		return;
 	check_width(dim, list_length(gained));
-	find_objects(dim, views, &name);
+	scd2_derived_find_objects(dim->id, views, &name);
 
 	scd2_rights_enter(dim->owner, &save);
 	foreach(lc, gained)

@@ -20,10 +20,4 @@
  */
 extern void scd2_gain_columns(const Scd2Dimension *dim, int64 run_id);
 
-/*
- * Lock the views that will show them, before the dimension is locked: who reads
- * through a view locks it first, and would wait for us while we wait for him.
- */
-extern void scd2_gain_lock_views(const Scd2Dimension *dim);
-
 #endif							/* SCD2_GAIN_H */
