@@ -164,7 +164,8 @@ scd2_batch_create(Scd2Dimension *dim, const Scd2ApplyArgs *args,
 		GetUserIdAndSecContext(&userid, &sec_context);
 		SetUserIdAndSecContext(dim->owner,
 							   sec_context | SECURITY_RESTRICTED_OPERATION);
-		batch->scope_sql = scd2_parse_condition(args->scope, dim->relid, "d", "scope");
+		batch->scope_sql = scd2_parse_condition_columns(args->scope, dim->relid, "d",
+														"scope", &batch->scope_columns);
 		SetUserIdAndSecContext(userid, sec_context);
 	}
 

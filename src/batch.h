@@ -78,6 +78,7 @@ typedef struct Scd2Batch
 	TimestampTz last_batch_time;
 	char	   *scope;			/* as the caller wrote it, or NULL */
 	char	   *scope_sql;		/* parsed and deparsed */
+	List	   *scope_columns;	/* numbers of the columns that it reads */
 	bool		force;
 	Scd2LogPos	pos;			/* mode log */
 	bool	   *lacks;			/* by tracked column: does the source lack it

@@ -43,8 +43,6 @@ typedef struct ClassifyState
 	Scd2Emitter *emitter;
 	Datum	   *previous;		/* natts, scratch for the fold's start */
 	bool	   *previous_isnull;
-	Datum	   *filled;			/* natts, scratch */
-	bool	   *filled_isnull;
 } ClassifyState;
 
 static inline bool

@@ -16,6 +16,7 @@
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -110,6 +111,38 @@ copy_rows(Scd2Batch *batch, Scd2Store *from, Scd2Store *to)
 }
 
 /*
+ * A late snapshot's scope is asked of the versions of its time, which may lie in
+ * the history: that has scd2's columns, but not those that somebody added to the
+ * dimension.
+ */
+static void
+check_scope(const Scd2Batch *batch)
+{
+	const Scd2Dimension *dim = batch->dim;
+	ListCell   *lc;
+
+	if (dim->history == NULL)
+		return;
+	foreach(lc, batch->scope_columns)
+	{
+		char	   *name = get_attname(dim->relid, lfirst_int(lc), false);
+		bool		found = false;
+		ListCell   *own;
+
+		foreach(own, scd2_plan_open_columns(dim))
+			found |= strcmp(name, lfirst(own)) == 0;
+		if (!found)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("scope of a late snapshot of dimension \"%s\" reads column \"%s\", which its history does not have",
+							dim->label, name),
+					 errdetail("The snapshot is of a time before the last run's, and closed versions lie in %s.",
+							   dim->history->sql_name),
+					 errhint("Nothing was written. Name tracked columns in scope, or apply snapshots in the order of their times.")));
+	}
+}
+
+/*
  * The keys that were there at the snapshot's time, in scope, and that it lacks
  * become deletes; how many there were is for the delete guards.
  */
@@ -121,6 +154,7 @@ stage_absent(LateState *state)
 	Datum		values[] = {batch->batch_e};
 	bool		isnull;
 
+	check_scope(batch);
 	scd2_store_register(&batch->states);
 	scd2_spi_read("late open keys", scd2_plan_late_open_keys(batch->dim, batch->scope_sql),
 				  1, types, values, NULL);

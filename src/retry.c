@@ -64,6 +64,8 @@ retry_group(Scd2Run *run, Scd2Retry *retry, TimestampTz batch_time,
 	scd2_write(batch);
 	scd2_rights_leave(&rights);
 	scd2_write_rejected(batch);
+	if (batch->lacks != NULL)
+		scd2_registry_lacked(run->dim, batch->lacks);
 	scd2_run_logged(run);
 
 	add_counts(total, &batch->counts);

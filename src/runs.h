@@ -34,7 +34,7 @@ typedef struct Scd2PastRun
 {
 	char	   *action;
 	bool		is_undone;
-	bool		is_last;		/* no later one brought changes */
+	bool		is_last;		/* none of apply or retry, not undone, came after it */
 	bool		has_batch_time;
 	TimestampTz batch_time;
 	char	   *scope;			/* or NULL */

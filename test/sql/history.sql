@@ -296,6 +296,16 @@ CALL scd2.apply('snap_flag', batch_time => '2026-03-01');
 SELECT id, city, valid_from::date, valid_to::date, is_current FROM snap_dim_versions WHERE id = 3 ORDER BY valid_from;
 SELECT id, city, is_deleted, valid_from::date, is_current FROM snap_flag_versions WHERE id = 3 ORDER BY valid_from;
 SELECT * FROM scd2.check('snap_dim') UNION ALL SELECT * FROM scd2.check('snap_flag');
+-- a late one's scope: of versions that may lie in the history
+ALTER TABLE snap_dim ADD land text DEFAULT 'IT';
+SELECT try($$CALL scd2.apply('hi.snap_dim', batch_time => '2026-02-15', scope => 'land = ''IT''')$$);
+DELETE FROM snap WHERE id = 1;
+CALL scd2.apply('snap_dim', batch_time => '2026-02-15', scope => $$city = 'Rome'$$);
+SELECT id, city, valid_from::date, valid_to::date, is_current FROM snap_dim_versions ORDER BY id, valid_from;
+SELECT * FROM scd2.check('snap_dim');
+INSERT INTO snap VALUES (1, 'Rome');
+CALL scd2.apply('snap_dim', batch_time => '2026-03-02', scope => $$land = 'IT'$$);
+ALTER TABLE snap_dim DROP land;
 
 -- R4: renames, moves and owners are followed, in each table by itself
 CREATE FUNCTION names() RETURNS TABLE (state text, dimension text, history text, versions text) LANGUAGE sql AS $$
