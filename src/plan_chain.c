@@ -267,6 +267,9 @@ scd2_plan_chain(const Scd2Dimension *dim, int flags)
 		for (int i = 1; i <= dim->nseq; i++)
 			appendStringInfo(&buf, ", c.s%d", i);
 	appendStringInfoString(&buf, ", c.id, c.ord");
+	/* versions that somebody put in twice: the same one each time is one too many */
+	if (flags & SCD2_CHAIN_VERSIONS)
+		appendStringInfoString(&buf, ", c.tid");
 	return buf.data;
 }
 
