@@ -267,5 +267,64 @@ CALL fails($$CALL scd2.apply('dr.dim_o')$$);
 ALTER TABLE o DROP extra, DROP a;
 CALL fails($$CALL scd2.apply('dr.dim_o')$$);
 
+-- ---------------------------------------------------------------------------
+-- 'ignore': a retyped column is an error all the same, a renamed one is lost and gained
+-- ---------------------------------------------------------------------------
+CREATE TABLE ig (id integer, a text, b text, at timestamptz);
+INSERT INTO ig VALUES (1, 'a', 'b', '2024-01-01');
+SELECT scd2.create_dimension('dim_ig', source => 'ig', business_key => '{id}', effective_at => 'at', on_drift => 'ignore');
+CALL scd2.apply('dim_ig');
+ALTER TABLE ig ALTER b TYPE varchar(9);
+CALL fails($$CALL scd2.apply('dr.dim_ig')$$);
+ALTER TABLE ig ALTER b TYPE text;
+ALTER TABLE ig RENAME b TO c;
+UPDATE ig SET a = 'a2', c = 'c', at = '2024-02-01';
+CALL scd2.apply('dim_ig');
+ALTER TABLE ig RENAME c TO b;
+UPDATE ig SET a = 'a3', at = '2024-03-01';
+CALL scd2.apply('dim_ig');
+SELECT id, a, b, valid_from::date FROM dim_ig WHERE id IS NOT NULL ORDER BY valid_from;
+-- the key, and what is needed to read at all, cannot be missed
+ALTER TABLE ig RENAME id TO key;
+CALL fails($$CALL scd2.apply('dr.dim_ig')$$);
+ALTER TABLE ig RENAME key TO id;
+ALTER TABLE ig RENAME at TO time;
+CALL fails($$CALL scd2.apply('dr.dim_ig')$$);
+SELECT * FROM wrong('dim_ig');
+
+-- ---------------------------------------------------------------------------
+-- 'add': domains, with a default and not null; uuid keys; deletes that are flagged
+-- ---------------------------------------------------------------------------
+CREATE DOMAIN grade AS varchar(3) DEFAULT 'new' CHECK (VALUE <> 'bad');
+CREATE DOMAIN needed AS integer NOT NULL;
+CREATE TABLE u (id uuid, a text, at timestamptz, op text);
+INSERT INTO u SELECT ('00000000-0000-4000-8000-00000000000' || i)::uuid, 'a', '2024-01-01', 'I' FROM generate_series(1, 3) i;
+SELECT scd2.create_dimension('dim_u', source => 'u', business_key => '{id}', effective_at => 'at', on_drift => 'add', on_delete => 'flag',
+                             delete_when => $$op = 'D'$$, surrogate_key_type => 'uuid');
+CALL scd2.apply('dim_u');
+UPDATE u SET op = 'D', at = '2024-02-01' WHERE id::text LIKE '%2';
+CALL scd2.apply('dim_u');
+ALTER TABLE u ADD g grade, ADD "Tag" uuid;
+UPDATE u SET g = 'A', "Tag" = id, at = '2024-03-01', op = 'I' WHERE id::text NOT LIKE '%3';
+UPDATE u SET g = NULL WHERE id::text LIKE '%3';
+CALL scd2.apply('dim_u');
+SELECT right(id::text, 1) AS id, a, g, right("Tag"::text, 1) AS tag, is_deleted, valid_from::date, valid_to::date
+  FROM dim_u WHERE id IS NOT NULL ORDER BY id, valid_from;
+-- a late one, from before the columns came
+INSERT INTO u VALUES ('00000000-0000-4000-8000-000000000003', 'b', '2024-01-15', 'I', 'B', NULL);
+CALL scd2.apply('dim_u');
+UPDATE u SET op = 'D', at = '2024-04-01' WHERE a = 'b';
+CALL scd2.apply('dim_u');
+SELECT right(id::text, 1) AS id, a, g, right("Tag"::text, 1) AS tag, is_deleted, valid_from::date, valid_to::date
+  FROM dim_u WHERE id::text LIKE '%3' ORDER BY id, valid_from;
+SELECT * FROM wrong('dim_u');
+-- no version can have a column that may not be null: nothing is changed
+ALTER TABLE u ADD must needed DEFAULT 1;
+CALL fails($$CALL scd2.apply('dr.dim_u')$$);
+SELECT count(*) FROM scd2.dimension_columns WHERE dimension = 'dim_u'::regclass AND column_name = 'must';
+ALTER TABLE u DROP must;
+CALL scd2.apply('dim_u');
+SELECT * FROM wrong('dim_u');
+
 DROP SCHEMA dr CASCADE;
 DROP ROLE dr_reader;
