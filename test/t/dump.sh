@@ -64,6 +64,7 @@ everything() { # database
     q "$1" "SELECT * FROM gold.dim_split ORDER BY 1"
     q "$1" "SELECT * FROM gold.past ORDER BY 1"
     q "$1" "SELECT * FROM gold.dim_split_versions ORDER BY 1"
+    q "$1" "SELECT * FROM gold.dim_wide_as_of('2024-06-01') ORDER BY 1"
 }
 
 cleanup
@@ -104,6 +105,14 @@ RESET ROLE;
 UPDATE stg.customer SET tier = 'gold', at = '2024-01-15' WHERE id = 2;
 CALL scd2.apply('gold.dim_split');
 UPDATE stg.customer SET tier = 'silver', at = '2024-01-01' WHERE id = 2;
+-- on_drift => 'add'
+CREATE TABLE stg.wide (id int, v text, at timestamptz);
+INSERT INTO stg.wide VALUES (1, 'a', '2024-01-01'), (2, 'b', '2024-01-01');
+SELECT scd2.create_dimension('gold.dim_wide', source => 'stg.wide', business_key => '{id}', effective_at => 'at', on_drift => 'add') \g /dev/null
+CALL scd2.apply('gold.dim_wide');
+ALTER TABLE stg.wide ADD w text;
+INSERT INTO stg.wide VALUES (1, 'a', '2024-02-01', 'w');
+CALL scd2.apply('gold.dim_wide');
 -- hard case 17: renamed and moved before the dump
 ALTER TABLE gold.dim_split_history RENAME tier TO grade;
 ALTER TABLE gold.dim_split_history RENAME TO past;
@@ -140,6 +149,11 @@ is 'a source view that was restored late is found' '2 read, 0 opened, 0 closed' 
 q scd2_dump_b "UPDATE stg.client SET at = '2024-03-01'; CALL scd2.apply('gold.dim_split')"
 is 'closed versions move into a restored history' '2 read, 1 opened, 1 closed|2|2' \
     "$(last_run scd2_dump_b gold.dim_split)|$(q scd2_dump_b 'SELECT count(*) FROM gold.past')|$(q scd2_dump_b 'SELECT count(id) FROM gold.dim_split')"
+q scd2_dump_b "CALL scd2.apply('gold.dim_wide')"
+is 'a gained column is known in another database' '3 read, 0 opened, 0 closed' "$(last_run scd2_dump_b gold.dim_wide)"
+q scd2_dump_b "ALTER TABLE stg.wide ADD x int; UPDATE stg.wide SET x = 1, w = 'late' WHERE id = 2; CALL scd2.apply('gold.dim_wide')"
+is 'and the next one is gained' '1|a|w||2|b|late|1|' "$(q scd2_dump_b "SELECT id, v, w, x FROM gold.dim_wide_current ORDER BY id" | tr '\n' '|')"
+is 'by their runs, which the log tells' '' "$(q scd2_dump_b "SELECT * FROM scd2.check('gold.dim_wide')")"
 is 'recorded_at goes on' 't' "$(q scd2_dump_b 'SELECT bool_and(b.recorded_at > a.recorded_at) FROM scd2.runs a JOIN scd2.runs b ON b.id > a.id AND b.dimension = a.dimension')"
 is 'ids of dimensions go on' 'gold.dim_new' "$(q scd2_dump_b "SELECT scd2.create_dimension('gold.dim_new', 'stg.plain', '{id}')")"
 is 'a kept table is taken up' 'gold.dim_kept' "$(q scd2_dump_b "SELECT scd2.create_dimension('gold.dim_kept', 'stg.plain', '{id}')")"
