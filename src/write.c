@@ -456,8 +456,9 @@ end_stores(Scd2Batch *batch)
 /*
  * Write the batch.  Close before open, so that neither readers nor a unique
  * index ever see a key with two current versions (R15).  Of keys that were folded
- * from the log first what shrinks, then what comes, then what grows, and last, when
- * nothing refers to it any more, what goes (R30).
+ * from the log first what goes, then what shrinks, what comes, and what grows; but
+ * where foreign keys refer to the dimension, what goes is looked through and goes
+ * last (R30).
  */
 void
 scd2_write(Scd2Batch *batch)
@@ -483,13 +484,12 @@ scd2_write(Scd2Batch *batch)
 		take_before(batch, &before);
 
 	if (history != NULL && scd2_writes_anything(batch))
-	{
 		scd2_refuse_references(dim);
+	if (batch->removes_first)
 		write_take_outs(batch);
-	}
 	if (batch->closes.ntuples > 0)
 		write_closes(batch);
-	if (history == NULL && batch->removes.ntuples > 0)
+	if (!batch->removes_first && batch->removes.ntuples > 0)
 		scd2_doom_versions(batch);
 	write_revises(batch, dim, &batch->revises);
 	write_revises(batch, history, &batch->history.revises);
@@ -504,7 +504,7 @@ scd2_write(Scd2Batch *batch)
 	write_revises(batch, dim, &batch->grows);
 	if (batch->overwrites.ntuples > 0)
 		write_overwrites(batch);
-	if (history == NULL && batch->removes.ntuples > 0)
+	if (!batch->removes_first && batch->removes.ntuples > 0)
 		scd2_remove_versions(batch);
 	if (batch->logged.ntuples > 0)
 		write_log(batch);
