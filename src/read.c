@@ -52,6 +52,7 @@ typedef struct ReadState
 	int			bad_sqlstate;
 	char	   *bad_reason;		/* NULL: it is good */
 	Datum		rejected_row;	/* of a retry, as jsonb */
+	TupleTableSlot *rejected_slot;	/* as a row of the source */
 } ReadState;
 
 /*
@@ -113,13 +114,6 @@ read_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
 	Oid		   *types = palloc(most * sizeof(Oid));
 	int32	   *typmods = palloc(most * sizeof(int32));
 	int			offset = 0;
-
-	/* of a retry each row is read by a statement of its own */
-	if (state->key_converters != NULL)
-	{
-		MemoryContextSwitchTo(oldcxt);
-		return;
-	}
 
 #define MAKE(member, array, n) \
 	for (int i = 0; i < (n); i++) \
@@ -418,6 +412,33 @@ rethrow_conversion(ReadState *state)
 			 errhint("Nothing was written. Correct the row in the source, or leave it out.")));
 }
 
+/*
+ * Of a retry each row is read by a statement of its own, and then handed on.
+ */
+static void
+rejected_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
+{
+	ReadState  *state = (ReadState *) self;
+	MemoryContext oldcxt = MemoryContextSwitchTo(state->batch->cxt);
+
+	if (state->rejected_slot == NULL)
+	{
+		state->rejected_slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(typeinfo),
+														&TTSOpsHeapTuple);
+		read_startup(self, operation, state->rejected_slot->tts_tupleDescriptor);
+	}
+	MemoryContextSwitchTo(oldcxt);
+}
+
+static bool
+rejected_receive(TupleTableSlot *slot, DestReceiver *self)
+{
+	ReadState  *state = (ReadState *) self;
+
+	ExecCopySlot(state->rejected_slot, slot);
+	return true;
+}
+
 static void
 call_read_rejected(void *arg)
 {
@@ -434,6 +455,9 @@ call_read_rejected(void *arg)
 /*
  * Read rows that earlier runs rejected, each by itself: what fails there is that
  * row's fault.  The number of each stands for its arrival.
+ *
+ * Only reading is done in a subtransaction: a store that grew in one would have
+ * its file with that one's resource owner, and lose it.
  */
 static void
 read_rejected(ReadState *state)
@@ -444,6 +468,7 @@ read_rejected(ReadState *state)
 											  ALLOCSET_DEFAULT_SIZES);
 	int64		id;
 
+	scd2_spi_receiver(&state->pub, rejected_startup, rejected_receive);
 	while (scd2_retry_next(batch->retry, &id, &state->rejected_row))
 	{
 		MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
@@ -463,9 +488,13 @@ read_rejected(ReadState *state)
 			scd2_bad_row(batch, error->sqlerrcode, error->message, state->values,
 						 state->isnull);
 		}
+		else
+			(void) read_receive(state->rejected_slot, &state->pub);
 		MemoryContextSwitchTo(oldcxt);
 		MemoryContextReset(cxt);
 	}
+	if (state->rejected_slot != NULL)
+		ExecDropSingleTupleTableSlot(state->rejected_slot);
 }
 
 /*
