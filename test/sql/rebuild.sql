@@ -38,6 +38,8 @@ SELECT * FROM scd2.rebuild(NULL::dim_c, keys => '{1,2}');
 SELECT * FROM scd2.rebuild(NULL::dim_c, keys => '{{1,NULL}}');
 SELECT * FROM scd2.rebuild(NULL::dim_c, keys => '{{x,a}}');
 SELECT * FROM scd2.rebuild(1);
+CREATE DOMAIN dim_c_domain AS dim_c;
+SELECT * FROM scd2.rebuild(NULL::dim_c_domain);
 SELECT * FROM scd2.rebuild(NULL::s);
 SELECT scd2.create_dimension('bare', source => 's', business_key => '{id,code}', effective_at => 'at', change_log => false);
 SELECT * FROM scd2.rebuild(NULL::bare);
