@@ -129,6 +129,7 @@ typedef struct Scd2Batch
 								 * otherwise */
 	Scd2Store	grows;			/* versions that end later, or become current */
 	Scd2Store	removes;		/* versions that go */
+	bool		removes_first;	/* before any comes: no foreign key refers to them */
 
 	/*
 	 * The same for the history, where that is separate.  What changes tables

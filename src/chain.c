@@ -84,8 +84,11 @@ begin_key(ChainState *state, TupleTableSlot *slot)
 	{
 		Form_pg_attribute att = TupleDescAttr(state->desc, state->layout.keys + i);
 
-		state->keys[i] = datumCopy(slot->tts_values[state->layout.keys + i],
-								   att->attbyval, att->attlen);
+		/* null only where somebody wrote to the log by hand */
+		state->keys_isnull[i] = slot->tts_isnull[state->layout.keys + i];
+		state->keys[i] = state->keys_isnull[i] ? (Datum) 0 :
+			datumCopy(slot->tts_values[state->layout.keys + i],
+					  att->attbyval, att->attlen);
 	}
 	state->reader->begin(state->arg);
 	MemoryContextSwitchTo(oldcxt);
@@ -95,8 +98,10 @@ static bool
 same_key(const ChainState *state, const TupleTableSlot *slot)
 {
 	for (int i = 0; i < state->batch->dim->nkeys; i++)
-		if (!scd2_canon_same(state->key_canon[i], state->keys[i], false,
-							 slot->tts_values[state->layout.keys + i], false))
+		if (!scd2_canon_same(state->key_canon[i], state->keys[i],
+							 state->keys_isnull[i],
+							 slot->tts_values[state->layout.keys + i],
+							 slot->tts_isnull[state->layout.keys + i]))
 			return false;
 	return true;
 }

@@ -10,14 +10,17 @@
 #include "emit.h"
 
 #include "catalog/pg_type.h"
+#include "executor/tstoreReceiver.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "chain.h"
+#include "meddle.h"
 #include "plan.h"
 #include "preview.h"
+#include "spi.h"
 #include "versionrow.h"
 
 struct Scd2Emitter
@@ -361,12 +364,14 @@ put_remove(Scd2Batch *batch, const Scd2VersionRow *layout,
  */
 static void
 put_revise(Scd2Batch *batch, const Scd2VersionRow *layout,
-		   const Scd2StoredVersion *stored, const Scd2VersionRow *row)
+		   const Scd2StoredVersion *stored, const Scd2VersionRow *row, bool same_sk)
 {
 	bool		longer = grows(batch->dim, stored, row);
 	Scd2Store  *store;
 
-	if (stored->in_history != scd2_is_history_row(row))
+	/* another version may have the surrogate key that is its own: out first */
+	if (stored->in_history != scd2_is_history_row(row) ||
+		(batch->removes_first && !same_sk))
 	{
 		put_remove(batch, layout, stored);
 		put_open(batch, row);
@@ -420,7 +425,8 @@ emit_difference(void *arg, const Scd2Chain *chain,
 		}
 		else
 			action = "overwrite";
-		put_revise(batch, layout, stored, row);
+		put_revise(batch, layout, stored, row,
+				   scd2_chain_same_column(emitter->comparer, 0, stored, row));
 	}
 
 	if (batch->preview != NULL)
@@ -507,6 +513,25 @@ emit_folded(void *arg, const Scd2Chain *chain)
 }
 
 /*
+ * Emit the rows of a table that are no version of any key, and not the unknown
+ * member either: they go.
+ */
+static void
+emit_strays(Scd2Batch *batch, const Scd2Dimension *place, Scd2Store *removes)
+{
+	DestReceiver *dest = CreateDestReceiver(DestTuplestore);
+	uint64		found;
+
+	SetTuplestoreDestReceiverParams(dest, removes->store, batch->cxt, true, NULL,
+									NULL);
+	found = scd2_spi_stream("strays", scd2_plan_strays(place), 0, NULL, NULL,
+							NULL, false, dest);
+	dest->rDestroy(dest);
+	removes->ntuples += found;
+	batch->counts.versions_removed += found;
+}
+
+/*
  * Fold the emitted keys from the log, or all, and emit what differs from their
  * versions; see emit.h.
  */
@@ -524,9 +549,16 @@ scd2_emit_folded(Scd2Emitter *emitter, bool all_keys, bool log_is_whole)
 		flags |= SCD2_CHAIN_KEYS;
 	if (batch->logged.ntuples > 0)
 		flags |= SCD2_CHAIN_LOGGED;
+	batch->removes_first = batch->dim->history != NULL ||
+		!scd2_is_referenced(batch->dim->relid);
 	emitter->comparer = scd2_chain_comparer(batch->dim, emit_difference,
 											emitter, batch->cxt);
 	scd2_chain_fold(batch, "fold", flags, 0, emit_folded, emitter);
+	if (!all_keys)
+		return;
+	emit_strays(batch, batch->dim, &batch->removes);
+	if (batch->dim->history != NULL)
+		emit_strays(batch, batch->dim->history, &batch->history.removes);
 }
 
 /*

@@ -34,7 +34,8 @@ check_shape(const Scd2Dimension *dim, ArrayType *array)
 			(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 			 errmsg("keys do not fit the business key of dimension \"%s\"",
 					dim->label),
-			 errdetail("Its key has %d columns.", dim->nkeys),
+			 errdetail_plural("Its key has %d column.", "Its key has %d columns.",
+							  dim->nkeys, dim->nkeys),
 			 dim->nkeys == 1 ?
 			 errhint("Name keys as '{1,2}'.") :
 			 errhint("Name each key in a row of its own, as '{{1,a},{2,b}}'.")));

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * meddle.c
- *	  Triggers and rules that may keep scd2 from writing what it means to.
+ *	  What others put on a table that scd2 writes: triggers, rules, foreign keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,6 +14,7 @@
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "spi.h"
 
@@ -68,6 +69,27 @@ scd2_find_meddlers(Oid relid, CmdType event)
 			appendStringInfo(&names, "%sRules: %s.", names.len > 0 ? " " : "", rules);
 	}
 	return names.len > 0 ? names.data : NULL;
+}
+
+/*
+ * Does a foreign key refer to the table?
+ */
+bool
+scd2_is_referenced(Oid relid)
+{
+	Oid			types[] = {OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(relid)};
+	bool		found;
+
+	PushActiveSnapshot(GetLatestSnapshot());
+	found = scd2_spi_read("foreign keys",
+						  "SELECT FROM pg_catalog.pg_constraint AS c\n"
+						  " WHERE c.contype OPERATOR(pg_catalog.=) 'f'\n"
+						  "   AND c.confrelid OPERATOR(pg_catalog.=) $1\n"
+						  " LIMIT 1",
+						  1, types, values, NULL) > 0;
+	PopActiveSnapshot();
+	return found;
 }
 
 /*

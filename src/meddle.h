@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * meddle.h
- *	  Triggers and rules that may keep scd2 from writing what it means to.
+ *	  What others put on a table that scd2 writes: triggers, rules, foreign keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,6 +17,9 @@
  * doing what it is told to, in a sentence; NULL if nothing may.
  */
 extern char *scd2_find_meddlers(Oid relid, CmdType event);
+
+/* Does a foreign key refer to the table? */
+extern bool scd2_is_referenced(Oid relid);
 
 /*
  * Raise that rows ("what") were not written as they should be:

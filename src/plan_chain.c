@@ -88,6 +88,16 @@ append_keys_join(StringInfo buf, const Scd2Dimension *dim, int flags,
 		appendStringInfo(buf, "\n          FROM %s AS %s", relation, alias);
 }
 
+/* "d.k1 IS NULL OR d.k2 IS NULL", and the like */
+static void
+append_null_key(StringInfo buf, const Scd2Dimension *dim, const char *is,
+				const char *link)
+{
+	for (int i = 0; i < dim->nkeys; i++)
+		appendStringInfo(buf, "%s%s IS %s", i > 0 ? link : "",
+						 scd2_plan_column_of("d", dim->keys[i].name), is);
+}
+
 static void
 append_versions(StringInfo buf, const Scd2Dimension *dim, int flags)
 {
@@ -130,8 +140,10 @@ append_versions(StringInfo buf, const Scd2Dimension *dim, int flags)
 					 scd2_plan_column_of("d", dim->is_current));
 	append_keys_join(buf, dim, flags, scd2_plan_versions(dim), "d", false);
 	if (!(flags & SCD2_CHAIN_KEYS))
-		appendStringInfo(buf, "\n         WHERE %s IS NOT NULL",
-						 scd2_plan_column_of("d", dim->keys[0].name));
+	{
+		appendStringInfoString(buf, "\n         WHERE ");
+		append_null_key(buf, dim, "NOT NULL", " AND ");
+	}
 }
 
 /* The columns that only versions have. */
@@ -270,6 +282,32 @@ scd2_plan_chain(const Scd2Dimension *dim, int flags)
 	/* versions that somebody put in twice: the same one each time is one too many */
 	if (flags & SCD2_CHAIN_VERSIONS)
 		appendStringInfoString(&buf, ", c.tid");
+	return buf.data;
+}
+
+/*
+ * Rows of a table with a null key, which only the unknown member may have: as
+ * the columns of scd2_remove.
+ */
+char *
+scd2_plan_strays(const Scd2Dimension *place)
+{
+	List	   *names = scd2_plan_open_columns(place);
+	StringInfoData buf;
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "SELECT ");
+	foreach(lc, names)
+		appendStringInfo(&buf, "%s AS c%d, ",
+						 scd2_plan_column_of("d", (char *) lfirst(lc)),
+						 foreach_current_index(lc) + 1);
+	appendStringInfo(&buf, "d.ctid AS tid\n  FROM %s AS d\n WHERE (", place->sql_name);
+	append_null_key(&buf, place, "NULL", " OR ");
+	appendStringInfo(&buf, ")\n   AND (%s OPERATOR(pg_catalog.=) %s) IS NOT TRUE",
+					 scd2_plan_column_of("d", place->sk_name),
+					 place->sk_is_uuid ? "'00000000-0000-0000-0000-000000000000'::pg_catalog.uuid" :
+					 "'-1'::pg_catalog.int8");
 	return buf.data;
 }
 

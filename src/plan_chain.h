@@ -50,6 +50,7 @@ extern void scd2_plan_chain_layout(const Scd2Dimension *dim, int flags,
 								   Scd2ChainLayout *layout);
 extern char *scd2_plan_chain(const Scd2Dimension *dim, int flags);
 
+extern char *scd2_plan_strays(const Scd2Dimension *place);
 extern char *scd2_plan_revise(const Scd2Dimension *dim, const char *store);
 extern char *scd2_plan_doom(const Scd2Dimension *dim);
 extern char *scd2_plan_lock_doomed(const Scd2Dimension *dim, List *attnums);

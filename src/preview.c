@@ -30,6 +30,7 @@
 #include "utils/timestamp.h"
 
 #include "apply.h"
+#include "meddle.h"
 #include "plan.h"
 #include "plan_chain.h"
 #include "plan_history.h"
@@ -302,6 +303,7 @@ scd2_sql(PG_FUNCTION_ARGS)
 	Scd2Dimension *history;
 	MemoryContext oldcxt = CurrentMemoryContext;
 	Oid			relid = scd2_registry_argument(fcinfo);
+	bool		is_referenced;
 	int			step = 0;
 
 	InitMaterializedSRF(fcinfo, 0);
@@ -311,6 +313,7 @@ scd2_sql(PG_FUNCTION_ARGS)
 	dim = scd2_registry_load(relid, oldcxt);
 	scd2_registry_check_seen(dim);
 	history = dim->history;
+	is_referenced = history == NULL && scd2_is_referenced(relid);
 
 #define SHOW(name, text) \
 	do { \
@@ -356,11 +359,12 @@ scd2_sql(PG_FUNCTION_ARGS)
 	{
 		SHOW("fold", scd2_plan_chain(dim, SCD2_CHAIN_VERSIONS | SCD2_CHAIN_KEYS |
 									 SCD2_CHAIN_LOGGED));
-		SHOW("take out", scd2_plan_take_out(dim, "scd2_remove"));
+		if (is_referenced)
+			SHOW("doom", scd2_plan_doom(dim));
+		else
+			SHOW("take out", scd2_plan_take_out(dim, "scd2_remove"));
 		if (history != NULL)
 			SHOW("take out of history", scd2_plan_take_out(history, "scd2_history_remove"));
-		else
-			SHOW("doom", scd2_plan_doom(dim));
 		SHOW("revise", scd2_plan_revise(dim, "scd2_revise"));
 		if (history != NULL)
 			SHOW("revise history", scd2_plan_revise(history, "scd2_history_revise"));
@@ -374,7 +378,7 @@ scd2_sql(PG_FUNCTION_ARGS)
 		SHOW("overwrite", scd2_plan_overwrite(dim));
 	if (scd2_has_overlay(dim) && history != NULL)
 		SHOW("overwrite history", scd2_plan_overwrite(history));
-	if (OidIsValid(dim->log) && history == NULL)
+	if (OidIsValid(dim->log) && is_referenced)
 	{
 		SHOW("lock removed", scd2_plan_lock_doomed(dim, list_make1_int(dim->sk_attnum)));
 		SHOW("remove", scd2_plan_remove(dim));

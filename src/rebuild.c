@@ -151,8 +151,7 @@ static Oid
 row_argument(FunctionCallInfo fcinfo)
 {
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 0);
-	Oid			relid = OidIsValid(type) ?
-		get_typ_typrelid(getBaseType(type)) : InvalidOid;
+	Oid			relid = OidIsValid(type) ? get_typ_typrelid(type) : InvalidOid;
 
 	if (!OidIsValid(relid) || get_rel_name(relid) == NULL)
 		ereport(ERROR,

@@ -203,15 +203,6 @@ lock_doomed(Scd2Batch *batch, List *attnums, Scd2Store *doomed)
 }
 
 /*
- * May rows refer to the dimension's?  See remove.h.
- */
-bool
-scd2_is_referenced(const Scd2Dimension *dim)
-{
-	return find_foreign_keys(dim->relid) != NIL;
-}
-
-/*
  * Take their time from versions that go; see remove.h.
  */
 void

@@ -10,9 +10,6 @@
 
 #include "batch.h"
 
-/* May rows of any table refer to the dimension's? */
-extern bool scd2_is_referenced(const Scd2Dimension *dim);
-
 /* Where they may: take their time from the versions in batch->removes. */
 extern void scd2_doom_versions(Scd2Batch *batch);
 

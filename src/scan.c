@@ -69,6 +69,7 @@ scd2_scan_versions(Scd2Batch *batch, Scd2VersionCallback callback, void *arg)
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
 		MemoryContext oldcxt;
+		bool		any_null = false;
 
 		CHECK_FOR_INTERRUPTS();
 		slot_getsomeattrs(slot, last_key);
@@ -76,8 +77,9 @@ scd2_scan_versions(Scd2Batch *batch, Scd2VersionCallback callback, void *arg)
 		{
 			keys[i] = slot->tts_values[dim->keys[i].attnum - 1];
 			keys_isnull[i] = slot->tts_isnull[dim->keys[i].attnum - 1];
+			any_null |= keys_isnull[i];
 		}
-		if (keys_isnull[0])
+		if (any_null)
 			continue;
 
 		/* the scan's own memory must outlive the row's */

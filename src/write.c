@@ -453,7 +453,7 @@ scd2_write(Scd2Batch *batch)
 		batch->history.opens.ntuples > 0 || batch->history.revises.ntuples > 0 ||
 		batch->history.grows.ntuples > 0;
 	bool		dooms = history == NULL && batch->removes.ntuples > 0 &&
-		scd2_is_referenced(dim);
+		!batch->removes_first;
 	char	   *on_update = NULL;
 	char	   *on_insert = NULL;
 	char	   *meddlers;

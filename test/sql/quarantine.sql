@@ -187,6 +187,19 @@ INSERT INTO c VALUES (1, 'x', NULL), (2, 'y', '2026-01-01');
 CALL scd2.apply('dim_src');
 SELECT key, row_data, reason FROM rejected WHERE dimension = 'dim_src'::regclass;
 
+-- R35: more rows than work_mem holds, those that stay bad and those that are good now
+CREATE TABLE w (id integer, pad text, at timestamptz);
+SELECT scd2.create_dimension('dim_w', source => 'w', business_key => '{id}', effective_at => 'at', on_bad_row => 'quarantine');
+INSERT INTO w SELECT i, repeat('x', 100), CASE WHEN i % 2 = 0 THEN 'infinity'::timestamptz END FROM generate_series(1, 3000) i;
+CALL scd2.apply('dim_w');
+UPDATE scd2.registry_rejected SET row_data = jsonb_set(row_data, '{at}', '"2026-01-01"') WHERE reason LIKE '%null';
+SET work_mem = '64kB';
+CALL scd2.retry_rejected('dim_w');
+RESET work_mem;
+SELECT counted();
+SELECT count(*), reason FROM rejected WHERE dimension = 'dim_w'::regclass GROUP BY reason;
+SELECT * FROM scd2.check('dim_w');
+
 -- ---------------------------------------------------------------------------
 -- R34: rejected rows are the owner's to see, and to try again
 -- ---------------------------------------------------------------------------
