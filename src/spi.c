@@ -323,6 +323,13 @@ scd2_spi_try(void (*fn) (void *arg), void *arg)
 	return error;
 }
 
+static void
+set_planner(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+}
+
 /*
  * Hold joins to nested loops, and let go by the level that this returns.  A join
  * by ctid is then a TID scan for each staged row, which the planner thinks
@@ -332,27 +339,36 @@ scd2_spi_try(void (*fn) (void *arg), void *arg)
 int
 scd2_spi_tid_join_begin(void)
 {
-	static const struct
-	{
-		const char *name;
-		const char *value;
-	}			settings[] =
-	{
-		{"enable_hashjoin", "off"},
-		{"enable_mergejoin", "off"},
-		{"enable_nestloop", "on"},
-		{"enable_tidscan", "on"},
-	};
 	int			guc_level = NewGUCNestLevel();
 
-	for (int i = 0; i < lengthof(settings); i++)
-		(void) set_config_option(settings[i].name, settings[i].value, PGC_USERSET,
-								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	set_planner("enable_hashjoin", "off");
+	set_planner("enable_mergejoin", "off");
+	set_planner("enable_nestloop", "on");
+	set_planner("enable_tidscan", "on");
 	return guc_level;
 }
 
 void
 scd2_spi_tid_join_end(int guc_level)
+{
+	AtEOXact_GUC(true, guc_level);
+}
+
+/*
+ * Read by an index, and let go again; see spi.h.
+ */
+int
+scd2_spi_one_key_begin(void)
+{
+	int			guc_level = NewGUCNestLevel();
+
+	set_planner("enable_seqscan", "off");
+	set_planner("enable_indexscan", "on");
+	return guc_level;
+}
+
+void
+scd2_spi_one_key_end(int guc_level)
 {
 	AtEOXact_GUC(true, guc_level);
 }

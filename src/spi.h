@@ -77,6 +77,13 @@ extern int	scd2_spi_tid_join_begin(void);
 extern void scd2_spi_tid_join_end(int guc_level);
 
 /*
+ * The same for reading one key: by an index, however small or unknown the table
+ * is (R28).
+ */
+extern int	scd2_spi_one_key_begin(void);
+extern void scd2_spi_one_key_end(int guc_level);
+
+/*
  * Call fn(arg) in a subtransaction of its own.  Returns NULL, or, with the
  * subtransaction rolled back, the error that it raised.
  */
