@@ -6,6 +6,8 @@ DATA = $(wildcard sql/scd2--*.sql)
 
 OBJS = \
 	src/apply.o \
+	src/ask.o \
+	src/ask_plan.o \
 	src/badrow.o \
 	src/batch.o \
 	src/canonical.o \
@@ -35,6 +37,7 @@ OBJS = \
 	src/keyset.o \
 	src/late.o \
 	src/logpos.o \
+	src/lookup.o \
 	src/meddle.o \
 	src/names.o \
 	src/options.o \

@@ -631,6 +631,45 @@ COMMENT ON PROCEDURE scd2.undo(regclass, bigint) IS
 
 
 -- ---------------------------------------------------------------------------
+-- asking (SPEC section 7): ask.c, lookup.c, changes.c, feed.c, why.c
+--
+-- All with the caller's rights, who needs SELECT on the dimension (and its
+-- history), or on the log for what is asked of that.
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION scd2.as_of(
+    dim anyelement,
+    ts timestamptz,
+    known_at timestamptz DEFAULT NULL)
+RETURNS SETOF anyelement
+LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 1000
+AS 'MODULE_PATHNAME', 'scd2_as_of';
+COMMENT ON FUNCTION scd2.as_of(anyelement, timestamptz, timestamptz) IS
+    'the version of each key of a dimension at a time, also as it was known at another time';
+
+CREATE FUNCTION scd2.history(dim anyelement, VARIADIC key "any")
+RETURNS SETOF anyelement
+LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 10
+AS 'MODULE_PATHNAME', 'scd2_history';
+COMMENT ON FUNCTION scd2.history(anyelement, "any") IS
+    'all versions of one key of a dimension, in order';
+
+CREATE FUNCTION scd2.lookup(dimension regclass, ts timestamptz, VARIADIC key "any")
+RETURNS bigint
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100
+AS 'MODULE_PATHNAME', 'scd2_lookup';
+COMMENT ON FUNCTION scd2.lookup(regclass, timestamptz, "any") IS
+    'the surrogate key of a key''s version at a time, else the unknown member''s';
+
+CREATE FUNCTION scd2.lookup_uuid(dimension regclass, ts timestamptz, VARIADIC key "any")
+RETURNS uuid
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100
+AS 'MODULE_PATHNAME', 'scd2_lookup_uuid';
+COMMENT ON FUNCTION scd2.lookup_uuid(regclass, timestamptz, "any") IS
+    'the same for a dimension whose surrogate keys are UUIDs';
+
+
+-- ---------------------------------------------------------------------------
 -- checking (SPEC section 9): check.c
 -- ---------------------------------------------------------------------------
 

@@ -179,17 +179,13 @@ scd2_spi_receiver(DestReceiver *dest,
 	dest->mydest = DestNone;
 }
 
-/*
- * Run a statement of fixed text, planned once a session.  The plan cache sees
- * to it that a plan whose tables changed is made again.
- */
-uint64
-scd2_spi_cached(const char *step, SPIPlanPtr *plan, const char *sql,
-				int nargs, const Oid *types, const Datum *values,
-				const bool *nulls, bool read_only)
+static uint64
+execute_kept(const char *step, SPIPlanPtr *plan, const char *sql,
+			 int nargs, const Oid *types, const Datum *values,
+			 const bool *nulls, bool read_only, int cursor_options)
 {
 	ErrorContextCallback context;
-	char		spi_nulls[32];
+	char		spi_nulls[INDEX_MAX_KEYS + 1];
 	int			rc;
 
 	Assert(nargs <= lengthof(spi_nulls));
@@ -201,7 +197,8 @@ scd2_spi_cached(const char *step, SPIPlanPtr *plan, const char *sql,
 
 	if (*plan == NULL)
 	{
-		SPIPlanPtr	prepared = SPI_prepare(sql, nargs, unconstify(Oid *, types));
+		SPIPlanPtr	prepared = SPI_prepare_cursor(sql, nargs, unconstify(Oid *, types),
+												 cursor_options);
 
 		if (prepared == NULL)
 			elog(ERROR, "SPI_prepare failed: %s: %s",
@@ -223,6 +220,29 @@ scd2_spi_cached(const char *step, SPIPlanPtr *plan, const char *sql,
 	error_context_stack = context.previous;
 
 	return SPI_processed;
+}
+
+/*
+ * Run a statement of fixed text, planned once a session.  The plan cache sees
+ * to it that a plan whose tables changed is made again.
+ */
+uint64
+scd2_spi_cached(const char *step, SPIPlanPtr *plan, const char *sql,
+				int nargs, const Oid *types, const Datum *values,
+				const bool *nulls, bool read_only)
+{
+	return execute_kept(step, plan, sql, nargs, types, values, nulls, read_only, 0);
+}
+
+/*
+ * The same with one plan for all parameters; see spi.h.
+ */
+uint64
+scd2_spi_generic(const char *step, SPIPlanPtr *plan, const char *sql, int nargs,
+				 const Oid *types, const Datum *values)
+{
+	return execute_kept(step, plan, sql, nargs, types, values, NULL, true,
+						CURSOR_OPT_GENERIC_PLAN);
 }
 
 /*
