@@ -14,6 +14,7 @@ OBJS = \
 	src/canonical_nested.o \
 	src/canonical_text.o \
 	src/chain.o \
+	src/changes.o \
 	src/check.o \
 	src/check_log.o \
 	src/check_plan.o \

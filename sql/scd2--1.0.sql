@@ -668,6 +668,20 @@ AS 'MODULE_PATHNAME', 'scd2_lookup_uuid';
 COMMENT ON FUNCTION scd2.lookup_uuid(regclass, timestamptz, "any") IS
     'the same for a dimension whose surrogate keys are UUIDs';
 
+CREATE FUNCTION scd2.changes(dim anyelement, since timestamptz, until timestamptz)
+RETURNS TABLE (at timestamptz, action text, key jsonb, column_name text, old_value text, new_value text)
+LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 1000
+AS 'MODULE_PATHNAME', 'scd2_changes';
+COMMENT ON FUNCTION scd2.changes(anyelement, timestamptz, timestamptz) IS
+    'versions of a dimension that were opened and closed from one time up to another, with old and new values';
+
+CREATE FUNCTION scd2.stats(dimension regclass)
+RETURNS TABLE (section text, name text, value numeric, hint text)
+LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 100
+AS 'MODULE_PATHNAME', 'scd2_stats';
+COMMENT ON FUNCTION scd2.stats(regclass) IS
+    'versions a key, versions that runs opened, and the columns that cause versions';
+
 
 -- ---------------------------------------------------------------------------
 -- checking (SPEC section 9): check.c
