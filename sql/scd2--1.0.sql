@@ -631,7 +631,7 @@ COMMENT ON PROCEDURE scd2.undo(regclass, bigint) IS
 
 
 -- ---------------------------------------------------------------------------
--- asking (SPEC section 7): ask.c, lookup.c, changes.c, feed.c, why.c
+-- asking (SPEC section 7): ask.c, lookup.c, changes.c
 --
 -- All with the caller's rights, who needs SELECT on the dimension (and its
 -- history), or on the log for what is asked of that.
