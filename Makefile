@@ -6,12 +6,15 @@ DATA = $(wildcard sql/scd2--*.sql)
 
 OBJS = \
 	src/apply.o \
+	src/ask.o \
+	src/ask_plan.o \
 	src/badrow.o \
 	src/batch.o \
 	src/canonical.o \
 	src/canonical_nested.o \
 	src/canonical_text.o \
 	src/chain.o \
+	src/changes.o \
 	src/check.o \
 	src/check_log.o \
 	src/check_plan.o \
@@ -35,6 +38,7 @@ OBJS = \
 	src/keyset.o \
 	src/late.o \
 	src/logpos.o \
+	src/lookup.o \
 	src/meddle.o \
 	src/names.o \
 	src/options.o \

@@ -631,6 +631,59 @@ COMMENT ON PROCEDURE scd2.undo(regclass, bigint) IS
 
 
 -- ---------------------------------------------------------------------------
+-- asking (SPEC section 7): ask.c, lookup.c, changes.c
+--
+-- All with the caller's rights, who needs SELECT on the dimension (and its
+-- history), or on the log for what is asked of that.
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION scd2.as_of(
+    dim anyelement,
+    ts timestamptz,
+    known_at timestamptz DEFAULT NULL)
+RETURNS SETOF anyelement
+LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 1000
+AS 'MODULE_PATHNAME', 'scd2_as_of';
+COMMENT ON FUNCTION scd2.as_of(anyelement, timestamptz, timestamptz) IS
+    'the version of each key of a dimension at a time, also as it was known at another time';
+
+CREATE FUNCTION scd2.history(dim anyelement, VARIADIC key "any")
+RETURNS SETOF anyelement
+LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 10
+AS 'MODULE_PATHNAME', 'scd2_history';
+COMMENT ON FUNCTION scd2.history(anyelement, "any") IS
+    'all versions of one key of a dimension, in order';
+
+CREATE FUNCTION scd2.lookup(dimension regclass, ts timestamptz, VARIADIC key "any")
+RETURNS bigint
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100
+AS 'MODULE_PATHNAME', 'scd2_lookup';
+COMMENT ON FUNCTION scd2.lookup(regclass, timestamptz, "any") IS
+    'the surrogate key of a key''s version at a time, else the unknown member''s';
+
+CREATE FUNCTION scd2.lookup_uuid(dimension regclass, ts timestamptz, VARIADIC key "any")
+RETURNS uuid
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100
+AS 'MODULE_PATHNAME', 'scd2_lookup_uuid';
+COMMENT ON FUNCTION scd2.lookup_uuid(regclass, timestamptz, "any") IS
+    'the same for a dimension whose surrogate keys are UUIDs';
+
+CREATE FUNCTION scd2.changes(dim anyelement, since timestamptz, until timestamptz)
+RETURNS TABLE (at timestamptz, action text, key jsonb, column_name text, old_value text, new_value text)
+LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 1000
+AS 'MODULE_PATHNAME', 'scd2_changes';
+COMMENT ON FUNCTION scd2.changes(anyelement, timestamptz, timestamptz) IS
+    'versions of a dimension that were opened and closed from one time up to another, with old and new values';
+
+CREATE FUNCTION scd2.stats(dimension regclass)
+RETURNS TABLE (section text, name text, value numeric, hint text)
+LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 100
+AS 'MODULE_PATHNAME', 'scd2_stats';
+COMMENT ON FUNCTION scd2.stats(regclass) IS
+    'versions a key, versions that runs opened, and the columns that cause versions';
+
+
+-- ---------------------------------------------------------------------------
 -- checking (SPEC section 9): check.c
 -- ---------------------------------------------------------------------------
 

@@ -118,3 +118,17 @@ scd2_to_period(const Scd2Dimension *dim, Datum value, Oid type)
 
 	return value;
 }
+
+/*
+ * Convert a time to timestamptz.
+ */
+Datum
+scd2_to_timestamptz(const Scd2Dimension *dim, Datum value, Oid type)
+{
+	if (type == DATEOID)
+		value = DirectFunctionCall1(date_timestamp, value);
+	if (type != TIMESTAMPTZOID)
+		value = DirectFunctionCall2(timestamp_zone,
+									CStringGetTextDatum(dim->time_zone), value);
+	return value;
+}

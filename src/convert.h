@@ -28,4 +28,7 @@ extern Datum scd2_convert(Scd2Converter *converter, Datum value, bool *isnull);
  */
 extern Datum scd2_to_period(const Scd2Dimension *dim, Datum value, Oid type);
 
+/* A date, timestamp or timestamptz as timestamptz, by the same zone. */
+extern Datum scd2_to_timestamptz(const Scd2Dimension *dim, Datum value, Oid type);
+
 #endif							/* SCD2_CONVERT_H */

@@ -11,10 +11,13 @@
 
 #include "catalog/pg_type.h"
 #include "executor/tstoreReceiver.h"
+#include "funcapi.h"
 #include "miscadmin.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "convert.h"
 #include "plan_chain.h"
 #include "spi.h"
 
@@ -91,4 +94,175 @@ scd2_keys_from_array(Scd2Batch *batch, ArrayType *array)
 	scd2_store_end(&given);
 	dest->rDestroy(dest);
 	MemoryContextSwitchTo(oldcxt);
+}
+
+/* ----------------------------------------------------------------
+ * VARIADIC "any"
+ * ----------------------------------------------------------------
+ */
+
+struct Scd2KeyReader
+{
+	const Scd2Dimension *dim;
+	MemoryContext cxt;
+	Oid		   *from;			/* what the converters convert */
+	Scd2Converter **converters; /* NULL: nothing to convert */
+	bool	   *needs_settings;
+};
+
+/* Names the key's column in errors that converting raises. */
+typedef struct KeyColumn
+{
+	const Scd2Dimension *dim;
+	int			number;
+} KeyColumn;
+
+static void
+key_column_callback(void *arg)
+{
+	KeyColumn  *column = arg;
+
+	errcontext("key column \"%s\" of dimension \"%s\"",
+			   column->dim->keys[column->number].name, column->dim->label);
+}
+
+/*
+ * Make a reader; see keyarg.h.
+ */
+Scd2KeyReader *
+scd2_key_reader(const Scd2Dimension *dim, MemoryContext cxt)
+{
+	MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
+	Scd2KeyReader *reader = palloc(sizeof(Scd2KeyReader));
+
+	reader->dim = dim;
+	reader->cxt = cxt;
+	reader->from = palloc0(dim->nkeys * sizeof(Oid));
+	reader->converters = palloc0(dim->nkeys * sizeof(Scd2Converter *));
+	reader->needs_settings = palloc0(dim->nkeys * sizeof(bool));
+	MemoryContextSwitchTo(oldcxt);
+	return reader;
+}
+
+static void
+check_count(const Scd2Dimension *dim, int given)
+{
+	StringInfoData names;
+
+	if (given == dim->nkeys)
+		return;
+	initStringInfo(&names);
+	for (int i = 0; i < dim->nkeys; i++)
+		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", dim->keys[i].name);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("key does not fit the business key of dimension \"%s\"",
+					dim->label),
+			 errdetail_plural("Its key is (%s); %d value was given.",
+							  "Its key is (%s); %d values were given.",
+							  given, names.data, given),
+			 errhint("Give one value for each column, in this order.")));
+}
+
+static bool
+is_time(Oid type)
+{
+	char		category;
+	bool		preferred;
+
+	get_type_category_preferred(getBaseType(type), &category, &preferred);
+	return category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_TIMESPAN;
+}
+
+/*
+ * Prepare for values of another type than before.
+ */
+static void
+find_converter(Scd2KeyReader *reader, int number, Oid from)
+{
+	const Scd2Column *column = &reader->dim->keys[number];
+
+	if (!can_coerce_type(1, &from, &column->typid, COERCION_EXPLICIT))
+		ereport(ERROR,
+				(errcode(ERRCODE_CANNOT_COERCE),
+				 errmsg("a value of type %s cannot be converted to type %s",
+						format_type_be(from), format_type_be(column->typid))));
+	reader->converters[number] = scd2_converter(from, -1, column->typid,
+												column->typmod, column->name,
+												reader->cxt);
+	reader->needs_settings[number] = reader->converters[number] != NULL &&
+		(is_time(from) || is_time(column->typid));
+	reader->from[number] = from;
+}
+
+/*
+ * Read a call's key; see keyarg.h.
+ */
+void
+scd2_key_reader_read(Scd2KeyReader *reader, FunctionCallInfo fcinfo, int first,
+					 Datum *values, bool *isnull)
+{
+	const Scd2Dimension *dim = reader->dim;
+	Datum	   *args;
+	Oid		   *types;
+	bool	   *nulls;
+	int			nargs = extract_variadic_args(fcinfo, first, true, &args, &types,
+											  &nulls);
+	ErrorContextCallback context;
+	KeyColumn	column = {dim, 0};
+
+	/* VARIADIC NULL */
+	if (nargs < 0)
+	{
+		memset(isnull, true, dim->nkeys * sizeof(bool));
+		return;
+	}
+	check_count(dim, nargs);
+
+	context.callback = key_column_callback;
+	context.arg = &column;
+	context.previous = error_context_stack;
+	error_context_stack = &context;
+	for (int i = 0; i < dim->nkeys; i++)
+	{
+		column.number = i;
+		values[i] = args[i];
+		isnull[i] = nulls[i];
+		if (isnull[i])
+			continue;
+		if (reader->from[i] != types[i])
+			find_converter(reader, i, types[i]);
+		if (reader->converters[i] == NULL)
+			continue;
+		if (reader->needs_settings[i])
+		{
+			Scd2Rights	rights;
+
+			scd2_settings_enter(&rights);
+			values[i] = scd2_convert(reader->converters[i], values[i], &isnull[i]);
+			scd2_rights_leave(&rights);
+		}
+		else
+			values[i] = scd2_convert(reader->converters[i], values[i], &isnull[i]);
+	}
+	error_context_stack = context.previous;
+}
+
+/*
+ * Read the key of one call; see keyarg.h.
+ */
+void
+scd2_key_args(FunctionCallInfo fcinfo, int first, const Scd2Dimension *dim,
+			  Datum *values)
+{
+	bool	   *isnull = palloc(dim->nkeys * sizeof(bool));
+
+	scd2_key_reader_read(scd2_key_reader(dim, CurrentMemoryContext), fcinfo, first,
+						 values, isnull);
+	for (int i = 0; i < dim->nkeys; i++)
+		if (isnull[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("key column \"%s\" of dimension \"%s\" cannot be null",
+							dim->keys[i].name, dim->label)));
 }

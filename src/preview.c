@@ -30,6 +30,7 @@
 #include "utils/timestamp.h"
 
 #include "apply.h"
+#include "convert.h"
 #include "meddle.h"
 #include "plan.h"
 #include "plan_chain.h"
@@ -160,20 +161,6 @@ scd2_columns_jsonb(TupleDesc desc, const Datum *values, const bool *isnull)
 }
 
 /*
- * The period's value as timestamptz.
- */
-static Datum
-period_timestamptz(const Scd2Dimension *dim, Datum value)
-{
-	if (dim->period_type == DATEOID)
-		value = DirectFunctionCall1(date_timestamp, value);
-	if (dim->period_type != TIMESTAMPTZOID)
-		value = DirectFunctionCall2(timestamp_zone,
-									CStringGetTextDatum(dim->time_zone), value);
-	return value;
-}
-
-/*
  * Add a row; see preview.h.
  */
 void
@@ -191,7 +178,8 @@ scd2_preview_action(Scd2Batch *batch, const char *action,
 	values[1] = scd2_columns_jsonb(preview->key_desc, keys, keys_isnull);
 	isnull[2] = effective_at == NULL;
 	if (effective_at != NULL)
-		values[2] = period_timestamptz(batch->dim, *effective_at);
+		values[2] = scd2_to_timestamptz(batch->dim, *effective_at,
+										batch->dim->period_type);
 	isnull[3] = old_attrs == NULL;
 	if (old_attrs != NULL)
 		values[3] = scd2_columns_jsonb(preview->attr_desc, old_attrs, old_isnull);

@@ -8,6 +8,7 @@
 #include "compat.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -19,23 +20,29 @@
 #include "utils/typcache.h"
 
 #include "chain.h"
+#include "convert.h"
 #include "emit.h"
 #include "keyarg.h"
+#include "period.h"
 #include "progress.h"
+#include "rebuild.h"
 #include "run.h"
 #include "runs.h"
 #include "spi.h"
 #include "write.h"
 
-static void
-check_has_log(const Scd2Dimension *dim)
+/*
+ * Raise without a log; see rebuild.h.
+ */
+void
+scd2_check_has_log(const Scd2Dimension *dim, const char *why)
 {
 	if (OidIsValid(dim->log))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("dimension \"%s\" has no change log", dim->label),
-			 errdetail("It was registered with change_log => false, and can only be rebuilt from a log."),
+			 errdetail("It was registered with change_log => false, and %s.", why),
 			 errhint("Register it with change_log => true.")));
 }
 
@@ -52,34 +59,19 @@ typedef struct RebuildState
 	TupleDesc	desc;
 	Datum	   *values;			/* a row of the dimension */
 	bool	   *isnull;
+
+	bool		has_as_of;		/* only versions at a time */
+	Scd2Time	as_of;
+	bool		open_at;		/* are open ones, once begun, valid then? */
 } RebuildState;
 
-/*
- * Where the columns of a version row are in the dimension.
- */
-static AttrNumber *
-find_attnums(const Scd2Dimension *dim, const Scd2VersionRow *row)
+static bool
+is_wanted(const RebuildState *state, const Scd2FoldVersion *version)
 {
-	AttrNumber *attnums = palloc(row->ncols * sizeof(AttrNumber));
-	int			extra = row->extras;
-
-	attnums[0] = dim->sk_attnum;
-	for (int i = 0; i < dim->nkeys; i++)
-		attnums[row->keys + i] = dim->keys[i].attnum;
-	for (int i = 0; i < dim->nattrs; i++)
-	{
-		attnums[row->attrs + i] = dim->attrs[i].attnum;
-		if (dim->attrs[i].extra_name != NULL)
-			attnums[extra++] = dim->attrs[i].extra_attnum;
-	}
-	if (row->row_hash >= 0)
-		attnums[row->row_hash] = dim->row_hash_attnum;
-	attnums[row->valid_from] = dim->valid_from_attnum;
-	attnums[row->valid_to] = dim->valid_to_attnum;
-	attnums[row->is_current] = dim->is_current_attnum;
-	if (row->is_deleted >= 0)
-		attnums[row->is_deleted] = dim->is_deleted_attnum;
-	return attnums;
+	if (!state->has_as_of)
+		return true;
+	return version->valid_from <= state->as_of &&
+		(version->is_open ? state->open_at : version->valid_to > state->as_of);
 }
 
 static void
@@ -91,6 +83,8 @@ return_chain(void *arg, const Scd2Chain *chain)
 	for (int i = 0; i < chain->result->nversions; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (!is_wanted(state, &chain->result->versions[i]))
+			continue;
 		scd2_version_row_fill(state->row, chain->keys, chain->keys_isnull,
 							  &chain->result->versions[i], chain->result);
 		for (int col = 0; col < row->ncols; col++)
@@ -102,13 +96,24 @@ return_chain(void *arg, const Scd2Chain *chain)
 	}
 }
 
+static void
+set_as_of(RebuildState *state, const Scd2Dimension *dim, TimestampTz as_of)
+{
+	Datum		at = scd2_to_period(dim, TimestampTzGetDatum(as_of), TIMESTAMPTZOID);
+
+	state->has_as_of = true;
+	state->as_of = scd2_period_to_time(dim, at);
+	state->open_at = dim->open_end_is_null ||
+		scd2_period_cmp(dim->open_end, at, dim->period_type) > 0;
+}
+
 /*
  * As the caller, but in a security-restricted operation and with row security
  * off: the chain of a part of the changes would be another one.
  */
 static void
-rebuild(Oid relid, ArrayType *keys, bool has_known_at, TimestampTz known_at,
-		Tuplestorestate *store, TupleDesc desc)
+rebuild(Oid relid, ArrayType *keys, const TimestampTz *known_at,
+		const TimestampTz *as_of, Tuplestorestate *store, TupleDesc desc)
 {
 	RebuildState *state = palloc0(sizeof(RebuildState));
 	Scd2Dimension *dim;
@@ -119,36 +124,38 @@ rebuild(Oid relid, ArrayType *keys, bool has_known_at, TimestampTz known_at,
 	LockRelationOid(relid, AccessShareLock);
 	dim = scd2_registry_load(relid, CurrentMemoryContext);
 	scd2_activity_push(&activity, "rebuilding", dim->label);
-	check_has_log(dim);
+	scd2_check_has_log(dim, "can only be rebuilt from a log");
 	LockRelationOid(dim->log, AccessShareLock);
 	batch = scd2_batch_begin(dim);
-	batch->undone = scd2_runs_undone(dim, has_known_at ? known_at : DT_NOEND);
+	batch->undone = scd2_runs_undone(dim, known_at != NULL ? *known_at : DT_NOEND);
 
 	state->store = store;
 	state->desc = desc;
 	state->row = scd2_version_row_create(dim, batch->cxt);
-	state->attnums = find_attnums(dim, state->row);
+	state->attnums = scd2_version_row_attnums(state->row);
 	state->values = palloc0(desc->natts * sizeof(Datum));
 	state->isnull = palloc(desc->natts * sizeof(bool));
 	memset(state->isnull, true, desc->natts * sizeof(bool));
+	if (as_of != NULL)
+		set_as_of(state, dim, *as_of);
 
 	scd2_rights_enter(GetUserId(), &rights);
 	if (keys != NULL)
 		scd2_keys_from_array(batch, keys);
 	scd2_chain_fold(batch, "rebuild",
 					(keys != NULL ? SCD2_CHAIN_KEYS : 0) |
-					(has_known_at ? SCD2_CHAIN_KNOWN_AT : 0),
-					known_at, return_chain, state);
+					(known_at != NULL ? SCD2_CHAIN_KNOWN_AT : 0),
+					known_at != NULL ? *known_at : 0, return_chain, state);
 	scd2_rights_leave(&rights);
 	scd2_activity_pop(&activity);
 	scd2_batch_end(batch);
 }
 
 /*
- * The dimension whose row type a function's first argument has.
+ * The dimension of a row type; see rebuild.h.
  */
-static Oid
-row_argument(FunctionCallInfo fcinfo)
+Oid
+scd2_row_argument(FunctionCallInfo fcinfo)
 {
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 0);
 	Oid			relid = OidIsValid(type) ? get_typ_typrelid(type) : InvalidOid;
@@ -162,17 +169,15 @@ row_argument(FunctionCallInfo fcinfo)
 	return relid;
 }
 
-PG_FUNCTION_INFO_V1(scd2_rebuild);
-
 /*
- * scd2.rebuild(dim anyelement, keys text[], known_at timestamptz): the chains
- * folded from the log, in one pass; writes nothing (R24).
+ * Return folded versions; see rebuild.h.
  */
-Datum
-scd2_rebuild(PG_FUNCTION_ARGS)
+void
+scd2_rebuild_rows(FunctionCallInfo fcinfo, ArrayType *keys,
+				  const TimestampTz *known_at, const TimestampTz *as_of)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Oid			relid = row_argument(fcinfo);
+	Oid			relid = scd2_row_argument(fcinfo);
 	MemoryContext cxt;
 	MemoryContext oldcxt;
 
@@ -182,12 +187,25 @@ scd2_rebuild(PG_FUNCTION_ARGS)
 	oldcxt = MemoryContextSwitchTo(cxt);
 	scd2_spi_begin();
 	MemoryContextSwitchTo(cxt);
-	rebuild(relid, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1),
-			!PG_ARGISNULL(2), PG_ARGISNULL(2) ? 0 : PG_GETARG_TIMESTAMPTZ(2),
-			rsinfo->setResult, rsinfo->setDesc);
+	rebuild(relid, keys, known_at, as_of, rsinfo->setResult, rsinfo->setDesc);
 	scd2_spi_end();
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextDelete(cxt);
+}
+
+PG_FUNCTION_INFO_V1(scd2_rebuild);
+
+/*
+ * scd2.rebuild(dim anyelement, keys text[], known_at timestamptz): the chains
+ * folded from the log, in one pass; writes nothing (R24).
+ */
+Datum
+scd2_rebuild(PG_FUNCTION_ARGS)
+{
+	TimestampTz known_at = PG_ARGISNULL(2) ? 0 : PG_GETARG_TIMESTAMPTZ(2);
+
+	scd2_rebuild_rows(fcinfo, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1),
+					  PG_ARGISNULL(2) ? NULL : &known_at, NULL);
 	PG_RETURN_VOID();
 }
 
@@ -204,7 +222,7 @@ rebuild_apply(Scd2Run *run, void *arg)
 	Scd2Rights	rights;
 	Scd2Emitter *emitter;
 
-	check_has_log(run->dim);
+	scd2_check_has_log(run->dim, "can only be rebuilt from a log");
 	batch = scd2_batch_begin(run->dim);
 	scd2_run_adopt(run, batch);
 

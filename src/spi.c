@@ -179,17 +179,13 @@ scd2_spi_receiver(DestReceiver *dest,
 	dest->mydest = DestNone;
 }
 
-/*
- * Run a statement of fixed text, planned once a session.  The plan cache sees
- * to it that a plan whose tables changed is made again.
- */
-uint64
-scd2_spi_cached(const char *step, SPIPlanPtr *plan, const char *sql,
-				int nargs, const Oid *types, const Datum *values,
-				const bool *nulls, bool read_only)
+static uint64
+execute_kept(const char *step, SPIPlanPtr *plan, const char *sql,
+			 int nargs, const Oid *types, const Datum *values,
+			 const bool *nulls, bool read_only, int cursor_options)
 {
 	ErrorContextCallback context;
-	char		spi_nulls[32];
+	char		spi_nulls[INDEX_MAX_KEYS + 1];
 	int			rc;
 
 	Assert(nargs <= lengthof(spi_nulls));
@@ -201,7 +197,8 @@ scd2_spi_cached(const char *step, SPIPlanPtr *plan, const char *sql,
 
 	if (*plan == NULL)
 	{
-		SPIPlanPtr	prepared = SPI_prepare(sql, nargs, unconstify(Oid *, types));
+		SPIPlanPtr	prepared = SPI_prepare_cursor(sql, nargs, unconstify(Oid *, types),
+												 cursor_options);
 
 		if (prepared == NULL)
 			elog(ERROR, "SPI_prepare failed: %s: %s",
@@ -223,6 +220,29 @@ scd2_spi_cached(const char *step, SPIPlanPtr *plan, const char *sql,
 	error_context_stack = context.previous;
 
 	return SPI_processed;
+}
+
+/*
+ * Run a statement of fixed text, planned once a session.  The plan cache sees
+ * to it that a plan whose tables changed is made again.
+ */
+uint64
+scd2_spi_cached(const char *step, SPIPlanPtr *plan, const char *sql,
+				int nargs, const Oid *types, const Datum *values,
+				const bool *nulls, bool read_only)
+{
+	return execute_kept(step, plan, sql, nargs, types, values, nulls, read_only, 0);
+}
+
+/*
+ * The same with one plan for all parameters; see spi.h.
+ */
+uint64
+scd2_spi_generic(const char *step, SPIPlanPtr *plan, const char *sql, int nargs,
+				 const Oid *types, const Datum *values)
+{
+	return execute_kept(step, plan, sql, nargs, types, values, NULL, true,
+						CURSOR_OPT_GENERIC_PLAN);
 }
 
 /*
@@ -339,21 +359,12 @@ set_for_now(const char *name, const char *value)
 int
 scd2_spi_tid_join_begin(void)
 {
-	static const struct
-	{
-		const char *name;
-		const char *value;
-	}			settings[] =
-	{
-		{"enable_hashjoin", "off"},
-		{"enable_mergejoin", "off"},
-		{"enable_nestloop", "on"},
-		{"enable_tidscan", "on"},
-	};
 	int			guc_level = NewGUCNestLevel();
 
-	for (int i = 0; i < lengthof(settings); i++)
-		set_for_now(settings[i].name, settings[i].value);
+	set_for_now("enable_hashjoin", "off");
+	set_for_now("enable_mergejoin", "off");
+	set_for_now("enable_nestloop", "on");
+	set_for_now("enable_tidscan", "on");
 	return guc_level;
 }
 
@@ -384,4 +395,23 @@ scd2_spi_serial_end(int guc_level)
 {
 	if (guc_level > 0)
 		AtEOXact_GUC(true, guc_level);
+}
+
+/*
+ * Read by an index, and let go again; see spi.h.
+ */
+int
+scd2_spi_one_key_begin(void)
+{
+	int			guc_level = NewGUCNestLevel();
+
+	set_for_now("enable_seqscan", "off");
+	set_for_now("enable_indexscan", "on");
+	return guc_level;
+}
+
+void
+scd2_spi_one_key_end(int guc_level)
+{
+	AtEOXact_GUC(true, guc_level);
 }

@@ -57,6 +57,14 @@ extern uint64 scd2_spi_cached(const char *step, SPIPlanPtr *plan,
 							  const Datum *values, const bool *nulls,
 							  bool read_only);
 
+/*
+ * The same for reading with one plan for all parameters, which are not null; it
+ * lives until SPI_freeplan.
+ */
+extern uint64 scd2_spi_generic(const char *step, SPIPlanPtr *plan,
+							   const char *sql, int nargs, const Oid *types,
+							   const Datum *values);
+
 /* Value of column "col" (1..) of row "row" (0..) of SPI_tuptable. */
 extern Datum scd2_spi_value(uint64 row, int col, bool *isnull);
 
@@ -82,6 +90,13 @@ extern void scd2_spi_tid_join_end(int guc_level);
  */
 extern int	scd2_spi_serial_begin(bool needed);
 extern void scd2_spi_serial_end(int guc_level);
+
+/*
+ * The same for reading one key: by an index, however small or unknown the table
+ * is (R28).
+ */
+extern int	scd2_spi_one_key_begin(void);
+extern void scd2_spi_one_key_end(int guc_level);
 
 /*
  * Call fn(arg) in a subtransaction of its own.  Returns NULL, or, with the

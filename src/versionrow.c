@@ -98,6 +98,35 @@ scd2_version_row_desc(const Scd2VersionRow *row, int extra)
 }
 
 /*
+ * Where the columns of a row are in the dimension; see versionrow.h.
+ */
+AttrNumber *
+scd2_version_row_attnums(const Scd2VersionRow *row)
+{
+	const Scd2Dimension *dim = row->dim;
+	AttrNumber *attnums = palloc(row->ncols * sizeof(AttrNumber));
+	int			extra = row->extras;
+
+	attnums[0] = dim->sk_attnum;
+	for (int i = 0; i < dim->nkeys; i++)
+		attnums[row->keys + i] = dim->keys[i].attnum;
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		attnums[row->attrs + i] = dim->attrs[i].attnum;
+		if (dim->attrs[i].extra_name != NULL)
+			attnums[extra++] = dim->attrs[i].extra_attnum;
+	}
+	if (row->row_hash >= 0)
+		attnums[row->row_hash] = dim->row_hash_attnum;
+	attnums[row->valid_from] = dim->valid_from_attnum;
+	attnums[row->valid_to] = dim->valid_to_attnum;
+	attnums[row->is_current] = dim->is_current_attnum;
+	if (row->is_deleted >= 0)
+		attnums[row->is_deleted] = dim->is_deleted_attnum;
+	return attnums;
+}
+
+/*
  * The surrogate key of a version (R13).
  */
 static Datum

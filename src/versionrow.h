@@ -46,6 +46,9 @@ extern Scd2VersionRow *scd2_version_row_create(const Scd2Dimension *dim,
 /* Columns c1, c2, ... of a tuplestore for such rows, and "extra" unset ones. */
 extern TupleDesc scd2_version_row_desc(const Scd2VersionRow *row, int extra);
 
+/* The numbers that the columns of such rows have in the dimension; palloc'd. */
+extern AttrNumber *scd2_version_row_attnums(const Scd2VersionRow *row);
+
 /*
  * Fill in a version of a folded key.  Errors: unique_violation where its
  * surrogate key is a reserved value (R13).

@@ -44,6 +44,11 @@ is 'rebuild_apply says why not' 'ERROR:  cannot execute UPDATE in a read-only tr
 is 'assert_valid' '' "$(s -c "CALL scd2.assert_valid('dim')")"
 is 'the views' 'dim 2' "$(s -F ' ' -c "SELECT dimension, (SELECT rows_read FROM scd2.runs) FROM scd2.dimensions")"
 is 'as of' '1 a' "$(s -F ' ' -c "SELECT id, a FROM dim_as_of('2026-01-15') WHERE id = 1")"
+is 'as_of' '1 a' "$(s -F ' ' -c "SELECT id, a FROM scd2.as_of(NULL::dim, '2026-01-15', now()) WHERE id = 1")"
+is 'history' 'a' "$(s -c "SELECT a FROM scd2.history(NULL::dim, 1)")"
+is 'lookup' t "$(s -c "SELECT scd2.lookup('dim', '2026-01-15', 1) <> -1")"
+is 'changes' 2 "$(s -c "SELECT count(*) FROM scd2.changes(NULL::dim, '2026-01-01', '2026-01-02')")"
+is 'stats' 2 "$(s -c "SELECT value FROM scd2.stats('dim') WHERE name = 'keys'")"
 is 'hashes' t "$(s -c "SELECT bool_and(row_hash = scd2.row_hash(a)) FROM dim WHERE id > 0")"
 is 'apply says why not' 'ERROR:  cannot execute UPDATE in a read-only transaction' \
     "$(s -c "CALL scd2.apply('dim')" | grep ERROR)"
