@@ -323,7 +323,7 @@ scd2_ask_pairs_sql(const Scd2Dimension *dim)
 }
 
 /* ----------------------------------------------------------------
- * Counts and keys
+ * Counts
  * ----------------------------------------------------------------
  */
 
@@ -345,22 +345,5 @@ scd2_ask_counts_sql(const Scd2Dimension *dim)
 	for (int i = 1; i <= dim->nkeys; i++)
 		appendStringInfo(&buf, "%sd.k%d", i > 1 ? ", " : "", i);
 	appendStringInfoString(&buf, ") AS c");
-	return buf.data;
-}
-
-char *
-scd2_ask_touched_sql(const Scd2Dimension *dim)
-{
-	const char *run = scd2_plan_column_of("l", dim->log_run);
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	appendStringInfoString(&buf, "SELECT DISTINCT ");
-	for (int i = 0; i < dim->nkeys; i++)
-		appendStringInfo(&buf, "%s%s::%s AS k%d", i > 0 ? ", " : "",
-						 scd2_plan_column_of("l", dim->keys[i].log_name),
-						 format_type_be_qualified(dim->keys[i].typid), i + 1);
-	appendStringInfo(&buf, "\n  FROM %s AS l\n WHERE (%s" GREATER "$1 AND %s" AT_MOST "$2)"
-					 "\n    OR %s" EQUALS "ANY ($3)", dim->log_sql_name, run, run, run);
 	return buf.data;
 }

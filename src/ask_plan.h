@@ -60,10 +60,4 @@ extern char *scd2_ask_pairs_sql(const Scd2Dimension *dim);
 /* Keys, versions, versions a key: average, median, 99th percentile, most. */
 extern char *scd2_ask_counts_sql(const Scd2Dimension *dim);
 
-/*
- * Keys, each once, of which runs after $1 and up to $2 have changes, or the runs
- * $3.
- */
-extern char *scd2_ask_touched_sql(const Scd2Dimension *dim);
-
 #endif							/* SCD2_ASK_PLAN_H */
