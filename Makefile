@@ -127,6 +127,11 @@ test-versions:
 crash:
 	@SCD2_CRASHES=$(or $(CRASHES),30) TEST_TIMEOUT=86400 test/server test/run crash
 
+# Random histories against the oracle, 1100 in order and 1100 in any order, or:
+# make property HISTORIES=10000 SEED=1
+property:
+	@SCD2_HISTORIES=$(HISTORIES) SCD2_SEED=$(SEED) TEST_TIMEOUT=86400 test/server test/run property
+
 bench:
 	@CONF='autovacuum = off' test/server bench/run $(BENCH)
 
@@ -134,4 +139,4 @@ bench:
 format:
 	@tools/format src/*.c src/*.h
 
-.PHONY: demo test test-versions crash bench format
+.PHONY: demo test test-versions crash property bench format

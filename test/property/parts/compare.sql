@@ -30,8 +30,15 @@ CREATE FUNCTION oracle.plain(at timestamp) RETURNS timestamp LANGUAGE sql IMMUTA
 CREATE FUNCTION oracle.plain(at date) RETURNS timestamp LANGUAGE sql IMMUTABLE AS
 	$$ SELECT at::timestamp $$;
 
+-- What the functions below compare; tables of the session's own would cost more
+-- than all the rest.
+CREATE TABLE oracle.actual (k jsonb, attrs jsonb, valid_from timestamp, valid_to timestamp,
+							is_current boolean, is_deleted boolean);
+CREATE TABLE oracle.log_now (line jsonb, deleted boolean, k jsonb, e timestamp, attrs jsonb);
+CREATE TABLE oracle.log_seen (dim text, line jsonb);
+
 CREATE FUNCTION oracle.dimension_differs(of_dim text) RETURNS SETOF text
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
 	d oracle.dimension;
 	t oracle.target;
@@ -39,7 +46,8 @@ DECLARE
 BEGIN
 	SELECT * INTO STRICT d FROM oracle.dimension WHERE dim = of_dim;
 	SELECT * INTO STRICT t FROM oracle.target WHERE dim = of_dim;
-	EXECUTE format('CREATE TEMP TABLE actual AS
+	DELETE FROM oracle.actual;
+	EXECUTE format('INSERT INTO oracle.actual
 		SELECT oracle.part(o, $1) AS k, o - $1 - $2 AS attrs, valid_from,
 			   CASE WHEN valid_to IS DISTINCT FROM $3 THEN coalesce(valid_to, ''-infinity'') END AS valid_to,
 			   is_current, is_deleted
@@ -51,12 +59,12 @@ BEGIN
 			  array_remove(ARRAY[t.surrogate_key, t.valid_from, t.valid_to, t.is_current, t.is_deleted, t.row_hash], NULL),
 			  CASE t.open_end WHEN 'null' THEN NULL WHEN 'infinity' THEN 'infinity'
 			  ELSE oracle.to_period(d, t.open_end, 'timestamp') END;
-	CREATE TEMP TABLE wanted AS SELECT * FROM oracle.versions(of_dim);
 	RETURN QUERY
+		WITH wanted AS MATERIALIZED (SELECT * FROM oracle.versions(of_dim)),
+		actual AS MATERIALIZED (SELECT * FROM oracle.actual)
 		SELECT 'missing ' || x::text FROM (TABLE wanted EXCEPT TABLE actual) AS x
 		UNION ALL
 		SELECT 'wrong   ' || x::text FROM (TABLE actual EXCEPT ALL TABLE wanted) AS x;
-	DROP TABLE actual, wanted;
 
 	EXECUTE format('SELECT count(*) FROM %s WHERE %I IS NULL', t.relation, d.keys[1]) INTO n;
 	IF n <> t.unknown_member::int THEN
@@ -66,7 +74,7 @@ END $$;
 
 -- The log is whole (R20), and append-only: what a call before saw is still there.
 CREATE FUNCTION oracle.log_differs(of_dim text) RETURNS SETOF text
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
 	d oracle.dimension;
@@ -79,8 +87,8 @@ BEGIN
 		RETURN;
 	END IF;
 	SELECT l.log INTO log FROM scd2.dimensions l WHERE dimension = t.relation::regclass;
-	CREATE TEMP TABLE IF NOT EXISTS log_seen (dim text, line jsonb);
-	EXECUTE format('CREATE TEMP TABLE log_now AS
+	DELETE FROM oracle.log_now;
+	EXECUTE format('INSERT INTO oracle.log_now
 		SELECT oracle.part(to_jsonb(x), $1 || $2 || $3) AS line, scd2_deleted AS deleted,
 			   oracle.part(to_jsonb(x), $1) AS k, oracle.plain(scd2_effective_at) AS e,
 			   CASE WHEN NOT scd2_deleted THEN oracle.part(to_jsonb(x), $2) ELSE ''{}'' END AS attrs
@@ -89,22 +97,21 @@ BEGIN
 			  '{scd2_id,scd2_effective_at,scd2_deleted,scd2_run,scd2_recorded_at}'::text[];
 	RETURN QUERY
 		SELECT 'gone from the log ' || x::text FROM (
-			SELECT line FROM log_seen WHERE dim = of_dim EXCEPT ALL SELECT line FROM log_now) AS x;
+			SELECT line FROM oracle.log_seen WHERE dim = of_dim EXCEPT ALL SELECT line FROM oracle.log_now) AS x;
 	-- of rows of one batch at the batch's time, only the last need be logged; what a late
 	-- snapshot logs for the next one is not logged twice
 	IF d.effective_at IS NOT NULL OR d.mode = 'snapshot' THEN
 		RETURN QUERY
 			WITH wanted AS (SELECT k, e, deleted, attrs FROM oracle.change WHERE dim = of_dim
 							AND NOT (deleted AND d.on_delete = 'ignore')),
-			actual AS (SELECT k, e, deleted, attrs FROM log_now
+			actual AS (SELECT k, e, deleted, attrs FROM oracle.log_now
 					   WHERE NOT (deleted AND d.on_delete = 'ignore'))
 			SELECT 'log lacks ' || x::text FROM (TABLE wanted EXCEPT TABLE actual) AS x
 			UNION ALL
 			SELECT 'log holds ' || x::text FROM (TABLE actual EXCEPT ALL TABLE wanted) AS x;
 	END IF;
-	DELETE FROM log_seen WHERE dim = of_dim;
-	INSERT INTO log_seen SELECT of_dim, line FROM log_now;
-	DROP TABLE log_now;
+	DELETE FROM oracle.log_seen WHERE dim = of_dim;
+	INSERT INTO oracle.log_seen SELECT of_dim, line FROM oracle.log_now;
 END $$;
 
 -- Which tuples there are: unchanged if nothing was written, not even the same (R11).

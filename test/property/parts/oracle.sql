@@ -52,6 +52,24 @@ CREATE TABLE oracle.run (
 	scope text
 );
 
+-- What oracle.apply works on.
+CREATE TABLE oracle.batch (
+	k jsonb NOT NULL,
+	e timestamp,
+	t timestamp,
+	s jsonb NOT NULL,
+	deleted boolean NOT NULL,
+	attrs jsonb NOT NULL
+);
+CREATE TABLE oracle.said (
+	k jsonb NOT NULL,
+	e timestamp,
+	deleted boolean NOT NULL,
+	attrs jsonb NOT NULL,
+	vals jsonb,				-- the state that the row is compared with
+	newest timestamp
+);
+
 -- ---------------------------------------------------------------------------
 -- The fold
 -- ---------------------------------------------------------------------------
@@ -124,17 +142,20 @@ RETURNS SETOF record LANGUAGE sql STABLE AS $$
 $$;
 
 -- What a jsonb object says of some columns.
+-- (plpgsql keeps the plan, SQL functions that are not inlined make one a query)
 CREATE FUNCTION oracle.part(object jsonb, cols text[]) RETURNS jsonb
-LANGUAGE sql IMMUTABLE AS $$
-	SELECT coalesce(jsonb_object_agg(col, object -> col), '{}') FROM unnest(cols) AS col
-$$;
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	RETURN (SELECT coalesce(jsonb_object_agg(col, object -> col), '{}') FROM unnest(cols) AS col);
+END $$;
 
 -- The columns of some types.
 CREATE FUNCTION oracle.cols(d oracle.dimension, VARIADIC wanted int[]) RETURNS text[]
-LANGUAGE sql IMMUTABLE AS $$
-	SELECT coalesce(array_agg(col), '{}')
-	FROM unnest(d.cols, d.types) AS u (col, type) WHERE type = ANY (wanted)
-$$;
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	RETURN (SELECT coalesce(array_agg(col), '{}')
+			FROM unnest(d.cols, d.types) AS u (col, type) WHERE type = ANY (wanted));
+END $$;
 
 -- What each standing change does (R6, R7): opens a version, closes one, or neither.
 CREATE FUNCTION oracle.point(
@@ -303,14 +324,14 @@ END $$;
 -- Accept a batch (R5, R19, R20).  Returns how many changes it logged.
 CREATE FUNCTION oracle.apply(of_dim text, source regclass,
 							 batch_time timestamptz DEFAULT NULL, scope text DEFAULT NULL)
-RETURNS int LANGUAGE plpgsql AS $$
+RETURNS int LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
 	d oracle.dimension;
 	this_run int;
 	at timestamp;			-- the batch's time
 	newest_run timestamp;
-	next_run timestamp;
+	next oracle.run;
 	n int;
 BEGIN
 	SELECT * INTO STRICT d FROM oracle.dimension WHERE dim = of_dim;
@@ -319,65 +340,66 @@ BEGIN
 	at := oracle.to_period(d, coalesce(apply.batch_time, now())::text, 'timestamptz');
 
 	-- Identical rows are one (R19); a delete has no attributes (R5).
-	CREATE TEMP TABLE batch ON COMMIT DROP AS
+	DELETE FROM oracle.batch;
+	INSERT INTO oracle.batch
 		SELECT DISTINCT * FROM oracle.read(d, source);
-	ALTER TABLE batch ADD n int;
 
 	-- Bad rows (R19, on_duplicate) fail the batch.
-	IF EXISTS (SELECT FROM batch GROUP BY k, e, t, s HAVING count(*) > 1) THEN
+	IF EXISTS (SELECT FROM oracle.batch GROUP BY k, e, t, s HAVING count(*) > 1) THEN
 		RAISE 'oracle: different changes of equal E and S';
 	END IF;
 	IF d.on_duplicate = 'error' OR (d.mode = 'snapshot' AND d.on_duplicate = 'sequence') THEN
-		IF EXISTS (SELECT FROM batch GROUP BY k HAVING count(*) > 1) THEN
+		IF EXISTS (SELECT FROM oracle.batch GROUP BY k HAVING count(*) > 1) THEN
 			RAISE 'oracle: a key comes twice';
 		END IF;
 	END IF;
+
 	-- R7: ignored deletes are dropped; they count for nothing, so they do not
 	-- hide an earlier row of their key either.
 	IF d.on_delete = 'ignore' THEN
-		DELETE FROM batch WHERE deleted;
+		DELETE FROM oracle.batch WHERE deleted;
 	END IF;
 	IF d.on_duplicate = 'latest' THEN
-		DELETE FROM batch b USING batch l
-		WHERE l.k = b.k AND (b.e < l.e OR b.e IS NOT DISTINCT FROM l.e
-							 AND (b.t, b.s) < (l.t, l.s));
-		DELETE FROM batch b USING batch l
-		WHERE b.e IS NULL AND l.k = b.k AND b.s < l.s;
+		DELETE FROM oracle.batch b USING oracle.batch l
+		WHERE l.k = b.k
+		  AND (b.e < l.e OR b.e IS NOT DISTINCT FROM l.e AND (b.t, b.s) < (l.t, l.s)
+			   OR b.e IS NULL AND b.s < l.s);
 	END IF;
 
 	IF d.mode = 'delta' AND d.effective_at IS NOT NULL THEN
-		-- R20: every change that is no replay (R5), confirmations too.
+		-- A replay (R5) is dropped.
+		DELETE FROM oracle.batch b USING oracle.change c
+		WHERE c.dim = of_dim AND (c.k, c.e, c.t, c.s, c.deleted, c.attrs)
+			= (b.k, b.e, b.t, b.s, b.deleted, b.attrs);
+		-- R20: every other change, confirmations too.
 		INSERT INTO oracle.change (dim, run, k, e, t, s, deleted, attrs)
-			SELECT of_dim, this_run, k, e, t, s, deleted, attrs FROM batch b
-			WHERE NOT EXISTS (
-				SELECT FROM oracle.change c
-				WHERE c.dim = of_dim AND (c.k, c.e, c.t, c.s, c.deleted, c.attrs)
-					= (b.k, b.e, b.t, b.s, b.deleted, b.attrs));
+			SELECT of_dim, this_run, k, e, t, s, deleted, attrs FROM oracle.batch;
 		GET DIAGNOSTICS n = ROW_COUNT;
 	ELSE
 		-- Rows are compared with states (R5): with the one at E where E is the
 		-- batch's time, else with the last.  So that the last load of an
-		-- instant stands, all are ordered by run; S only orders rows of one
+		-- instant stands, all are ordered by arrival; S only orders rows of one
 		-- batch, the last of a key is what the batch says of it.
-		DELETE FROM batch b USING batch l WHERE d.effective_at IS NULL
+		DELETE FROM oracle.batch b USING oracle.batch l WHERE d.effective_at IS NULL
 			AND l.k = b.k AND b.s < l.s;
 
-		CREATE TEMP TABLE said ON COMMIT DROP AS
-			SELECT b.k, b.e, b.deleted, b.attrs, state.vals, newest FROM batch b
+		DELETE FROM oracle.said;
+		INSERT INTO oracle.said
+			SELECT b.k, b.e, b.deleted, b.attrs, state.vals, newest FROM oracle.batch b
 			LEFT JOIN oracle.state(of_dim, CASE WHEN d.effective_at IS NULL
 								   THEN at ELSE 'infinity' END) state USING (k);
 		IF d.mode = 'snapshot' THEN
 			-- Keys absent are deletes, in the scope only (section 5).
-			INSERT INTO said (k, e, deleted, attrs, vals, newest)
+			INSERT INTO oracle.said (k, e, deleted, attrs, vals, newest)
 				SELECT k, at, true, '{}', vals, newest
 				FROM oracle.state(of_dim, CASE WHEN d.effective_at IS NULL
 								  THEN at ELSE 'infinity' END)
-				WHERE vals IS NOT NULL AND k NOT IN (SELECT k FROM batch)
+				WHERE vals IS NOT NULL AND k NOT IN (SELECT k FROM oracle.batch)
 				  AND oracle.in_scope(k || vals, scope);
 		END IF;
 		-- A row that equals its key's state is a replay, null for "not sent"
 		-- filled before; deletes are absence, and so is a key never seen.
-		DELETE FROM said WHERE
+		DELETE FROM oracle.said WHERE
 			CASE WHEN deleted THEN vals IS NULL OR d.on_delete = 'ignore'
 				 ELSE vals IS NOT NULL AND vals =
 					  CASE WHEN d.ignore_null_updates
@@ -385,37 +407,36 @@ BEGIN
 			END;
 
 		-- R20: where it counts.
-		UPDATE said SET e = CASE
+		UPDATE oracle.said SET e = CASE
 			WHEN d.effective_at IS NULL THEN at
 			WHEN newest IS NULL OR said.e > newest THEN said.e
 			ELSE greatest(newest, at) END;
 
-		IF at < newest_run AND EXISTS (SELECT FROM said) AND
+		IF at < newest_run AND EXISTS (SELECT FROM oracle.said) AND
 			NOT (d.mode = 'snapshot' AND d.effective_at IS NULL) THEN
 			RAISE 'oracle: batch_time before the last run''s';
 		END IF;
 
-		-- R20: a late snapshot holds until the next one of the same scope or none.
-		SELECT min(r.batch_time) INTO next_run FROM oracle.run r
+		-- R20: a late snapshot holds until the next one of the same scope or none;
+		-- what is logged there is that one's.
+		SELECT * INTO next FROM oracle.run r
 		WHERE r.dim = of_dim AND r.batch_time > at
-		  AND (r.scope IS NULL OR r.scope = apply.scope);
-		IF d.mode = 'snapshot' AND d.effective_at IS NULL AND next_run IS NOT NULL THEN
+		  AND (r.scope IS NULL OR r.scope = apply.scope)
+		ORDER BY r.batch_time, r.run LIMIT 1;
+		IF d.mode = 'snapshot' AND d.effective_at IS NULL AND FOUND THEN
 			INSERT INTO oracle.change (dim, run, k, e, t, s, deleted, attrs)
-				SELECT of_dim, this_run, said.k, next_run, next_run,
-					   jsonb_build_array(this_run), known.vals IS NULL,
-					   coalesce(known.vals, '{}')
-				FROM said LEFT JOIN oracle.state(of_dim, next_run) AS known USING (k);
+				SELECT of_dim, next.run, said.k, next.batch_time, next.batch_time,
+					   '[]', known.vals IS NULL, coalesce(known.vals, '{}')
+				FROM oracle.said LEFT JOIN oracle.state(of_dim, next.batch_time) AS known USING (k);
 		END IF;
 
 		INSERT INTO oracle.change (dim, run, k, e, t, s, deleted, attrs)
-			SELECT of_dim, this_run, k, e, e, jsonb_build_array(this_run), deleted, attrs
-			FROM said;
+			SELECT of_dim, this_run, k, e, e, '[]', deleted, attrs
+			FROM oracle.said;
 		GET DIAGNOSTICS n = ROW_COUNT;
-		DROP TABLE said;
 	END IF;
 
 	INSERT INTO oracle.run VALUES (of_dim, this_run, at, scope);
-	DROP TABLE batch;
 	RETURN n;
 END $$;
 
