@@ -498,13 +498,14 @@ scd2_read_source(Scd2Batch *batch, Scd2RowCallback callback, void *arg)
 	state->isnull = palloc0((batch->layout.ncols + 3) * sizeof(bool));
 	scd2_spi_receiver(&state->pub, read_startup, read_receive);
 
+	guc_level = scd2_spi_serial_begin(scd2_rows_may_try(batch));
 	if (batch->retry != NULL)
 	{
 		read_rejected(state);
+		scd2_spi_serial_end(guc_level);
 		return state->ord;
 	}
 
-	guc_level = scd2_spi_serial_begin(scd2_rows_may_try(batch));
 	PG_TRY();
 	{
 		scd2_spi_stream("read", scd2_plan_read(batch->dim, batch->source,
