@@ -23,6 +23,7 @@
 #include "ask_plan.h"
 #include "canonical.h"
 #include "convert.h"
+#include "plan.h"
 #include "preview.h"
 #include "rebuild.h"
 
@@ -296,13 +297,10 @@ static void
 put_causes(PairState *state)
 {
 	const Scd2Dimension *dim = state->dim;
-	int			nversioned = 0;
+	int			nversioned = scd2_count_type(dim, 2) + scd2_count_type(dim, 6);
 
 	scd2_spi_stream("causes", scd2_ask_pairs_sql(dim), 0, NULL, NULL, NULL, true,
 					(DestReceiver *) state);
-	for (int i = 0; i < dim->nattrs; i++)
-		if (dim->attrs[i].scd_type == 2 || dim->attrs[i].scd_type == 6)
-			nversioned++;
 	for (int i = 0; i < dim->nattrs; i++)
 	{
 		char	   *hint = NULL;

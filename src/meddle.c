@@ -72,7 +72,8 @@ scd2_find_meddlers(Oid relid, CmdType event)
 }
 
 /*
- * Does a foreign key refer to the table?
+ * Does a foreign key refer to the table now, whatever the transaction's snapshot
+ * shows?  PostgreSQL heeds it.
  */
 bool
 scd2_is_referenced(Oid relid)

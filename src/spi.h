@@ -92,8 +92,8 @@ extern int	scd2_spi_serial_begin(bool needed);
 extern void scd2_spi_serial_end(int guc_level);
 
 /*
- * The same for reading one key: by an index, however small or unknown the table
- * is (R28).
+ * Between the two, one key is read by an index, however small or unknown the
+ * table is (R28).
  */
 extern int	scd2_spi_one_key_begin(void);
 extern void scd2_spi_one_key_end(int guc_level);
