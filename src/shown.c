@@ -247,6 +247,7 @@ scd2_shown_from(const char *a, const char *b)
 	{
 		int			len = pg_mblen(a + i);
 
+		CHECK_FOR_INTERRUPTS();
 		if (strncmp(a + i, b + i, len) != 0)
 			break;
 		cells += char_cells(a + i);
@@ -306,7 +307,8 @@ scd2_wrap(List *lines, const char *text, int cells)
 		CHECK_FOR_INTERRUPTS();
 		for (; *end != '\0'; end += pg_mblen(end))
 		{
-			if (*end == ' ' && end > s)
+			/* not there, if next to nothing were left in the line */
+			if (*end == ' ' && used > cells / 3)
 				space = end;
 			used += shown_cells(end);
 			if (used > cells && end > s)

@@ -472,7 +472,8 @@ step_label(const Step *step, const CalendarPlace *place)
 }
 
 /*
- * The finest step whose labels have room, or NULL.
+ * The finest step whose labels have room, or NULL.  Where versions begin at midnight
+ * the days are fine enough.
  */
 static const Step *
 choose_step(const Scd2TimeAxis *axis, int cells)
@@ -481,7 +482,7 @@ choose_step(const Scd2TimeAxis *axis, int cells)
 
 	for (int i = 0; i < lengthof(steps); i++)
 	{
-		if (axis->dim->period_type == DATEOID && steps[i].unit == STEP_SECONDS)
+		if (axis->precision == TO_DAY && steps[i].unit == STEP_SECONDS)
 			continue;
 		if (step_seconds(&steps[i]) >= (step_label_cells(&steps[i]) + 2) * seconds_per_cell)
 			return &steps[i];

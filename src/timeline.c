@@ -10,6 +10,7 @@
 
 #include "timeline.h"
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"

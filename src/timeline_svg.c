@@ -25,11 +25,12 @@
 #define WIDTH			(CELLS * CELL + 2 * MARGIN)
 #define TITLE_CELLS		96
 #define TITLE_HEIGHT	24
-#define LINE_HEIGHT		20
-#define ROW_GAP			8
+#define LINE_HEIGHT		18
+#define AXIS_HEIGHT		23		/* from the top of its labels to its line */
+#define ROW_GAP			6
 #define BAR_HEIGHT		14
 #define ARROW			7
-#define BASELINE		14		/* of a line's text, from its top */
+#define BASELINE		13		/* of a line's text, from its top */
 #define GAP_WIDTH		8		/* where the axis is shortened */
 
 /*
@@ -72,7 +73,7 @@ typedef struct Picture
 } Picture;
 
 /*
- * Append text that may stand in an element or attribute.  What is not ASCII is
+ * Append text that may stand in an element.  What is not ASCII is
  * written as a reference, so that the picture is the same in every encoding.
  */
 static void
@@ -93,8 +94,6 @@ append_xml(StringInfo buf, const char *text)
 			appendStringInfoString(buf, "&gt;");
 		else if (*s == '"')
 			appendStringInfoString(buf, "&quot;");
-		else if (*s == '\'')
-			appendStringInfoString(buf, "&#x27;");
 		else
 			appendStringInfoChar(buf, *s);
 	}
@@ -117,7 +116,7 @@ append_text(Picture *picture, double x, int y, const char *class, const char *te
 	appendStringInfo(buf, "<text x=\"%.1f\" y=\"%d\"", x, y + BASELINE);
 	if (class != NULL)
 		appendStringInfo(buf, " class=\"%s\"", class);
-	appendStringInfoString(buf, " xml:space=\"preserve\">");
+	appendStringInfoChar(buf, '>');
 	append_xml(buf, text);
 	appendStringInfoString(buf, "</text>\n");
 }
@@ -195,9 +194,9 @@ add_axis(Picture *picture, int y, int bottom)
 	double		end = 0;
 
 	appendStringInfo(buf, "<path class=\"grid\" d=\"M%.1f %dh%.1f", picture->bar_x,
-					 y + LINE_HEIGHT, picture->bar_width);
+					 y + AXIS_HEIGHT, picture->bar_width);
 	for (int i = 0; i < nticks; i++)
-		appendStringInfo(buf, "M%.1f %dV%d", x_of(picture, ticks[i].place), y + LINE_HEIGHT,
+		appendStringInfo(buf, "M%.1f %dV%d", x_of(picture, ticks[i].place), y + AXIS_HEIGHT,
 						 bottom);
 	appendStringInfoString(buf, "\"/>\n");
 	for (int i = 0; i < nticks; i++)
@@ -229,9 +228,9 @@ add_gaps(Picture *picture, int y, int bottom)
 			continue;
 		x = x_of(picture, (axis->places[i] + axis->places[i + 1]) / 2) - GAP_WIDTH / 2;
 		appendStringInfo(buf, "<path class=\"ground\" d=\"M%.1f %dh%dV%dh-%dz\"/>\n",
-						 x, y, GAP_WIDTH, bottom, GAP_WIDTH);
-		appendStringInfo(buf, "<path class=\"edge\" d=\"M%.1f %dl6 -10M%.1f %dl6 -10\"/>\n",
-						 x - 3, y + 5, x + GAP_WIDTH - 3, y + 5);
+						 x, y - 1, GAP_WIDTH, bottom, GAP_WIDTH);
+		appendStringInfo(buf, "<path class=\"edge\" d=\"M%.1f %dl4 -8M%.1f %dl4 -8\"/>\n",
+						 x - 2, y + 4, x + GAP_WIDTH - 2, y + 4);
 	}
 }
 
@@ -249,7 +248,7 @@ draw_versions(Picture *picture)
 	picture->bar_width = picture->layout.bar * CELL;
 
 	/* the axis lies below the bars, but it is known only then how long they go */
-	picture->y = axis_y + LINE_HEIGHT + ROW_GAP;
+	picture->y = axis_y + AXIS_HEIGHT + ROW_GAP;
 	initStringInfo(&picture->body);
 	for (int i = 0; i < timeline->nversions; i++)
 	{
@@ -261,7 +260,7 @@ draw_versions(Picture *picture)
 		MemoryContextReset(cxt);
 	}
 	MemoryContextDelete(cxt);
-	add_gaps(picture, axis_y + LINE_HEIGHT, picture->y);
+	add_gaps(picture, axis_y + AXIS_HEIGHT, picture->y);
 
 	{
 		StringInfoData versions = picture->body;
@@ -292,7 +291,7 @@ draw(const Scd2Timeline *timeline, MemoryContext cxt)
 	picture.y += MARGIN - ROW_GAP;
 
 	initStringInfo(&svg);
-	appendStringInfo(&svg, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"scd2-timeline\""
+	appendStringInfo(&svg, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"scd2-timeline\" xml:space=\"preserve\""
 					 " width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\""
 					 " style=\"max-width:100%%;height:auto\">\n",
 					 WIDTH, picture.y, WIDTH, picture.y);
