@@ -23,6 +23,7 @@
 #include "convert.h"
 #include "keyarg.h"
 #include "shown.h"
+#include "spi.h"
 
 /* So many values does the first version show; its whole row is in scd2.history. */
 #define MAX_FIRST	8
@@ -234,8 +235,8 @@ make_axis(const Scd2Timeline *timeline, const Scd2Dimension *dim)
 static void
 finish_versions(Scd2Timeline *timeline, const Scd2Dimension *dim)
 {
-	int64		now = scd2_time_of(dim, scd2_to_period(dim,
-													   TimestampTzGetDatum(GetCurrentStatementStartTimestamp()),
+	TimestampTz started = GetCurrentStatementStartTimestamp();
+	int64		now = scd2_time_of(dim, scd2_to_period(dim, TimestampTzGetDatum(started),
 													   TIMESTAMPTZOID));
 
 	for (int i = 0; i < timeline->nversions; i++)
@@ -289,7 +290,8 @@ make_subtitle(const Scd2Timeline *timeline, const Scd2Dimension *dim, int nall)
 	if (nall > 0 && dim->period_type != DATEOID)
 		appendStringInfo(&buf, ", times in %s", dim->time_zone);
 	if (nall > 0 && timeline->axis->nshortened > 0)
-		appendStringInfo(&buf, ", %s: a long time, drawn short", timeline->ascii ? "/" : "\xE2\x95\xB1");
+		appendStringInfo(&buf, ", %s: a long time, drawn short",
+						 timeline->ascii ? "/" : "\xE2\x95\xB1");
 	return buf.data;
 }
 
@@ -297,9 +299,9 @@ make_subtitle(const Scd2Timeline *timeline, const Scd2Dimension *dim, int nall)
  * Read a chain; see timeline.h.
  */
 Scd2Timeline *
-scd2_timeline_read(FunctionCallInfo fcinfo, Scd2Ask *ask, int most, bool ascii)
+scd2_timeline_read(FunctionCallInfo fcinfo, const Scd2Dimension *dim, int most,
+				   bool ascii)
 {
-	const Scd2Dimension *dim = ask->dim;
 	Scd2Timeline *timeline = palloc0(sizeof(Scd2Timeline));
 	ChainState *state = palloc0(sizeof(ChainState));
 	Datum	   *keys = palloc(dim->nkeys * sizeof(Datum));

@@ -9,8 +9,8 @@
 #define SCD2_TIMELINE_H
 
 #include "fmgr.h"
+#include "nodes/pg_list.h"
 
-#include "ask.h"
 #include "timeaxis.h"
 
 typedef struct Scd2TimelineVersion
@@ -43,8 +43,9 @@ typedef struct Scd2Timeline
  * scd2_ask_begin, which is the caller's to end.  Errors: as scd2_ask_begin and
  * scd2_key_args.
  */
-extern Scd2Timeline *scd2_timeline_read(FunctionCallInfo fcinfo, Scd2Ask *ask,
-										int most, bool ascii);
+extern Scd2Timeline *scd2_timeline_read(FunctionCallInfo fcinfo,
+										const Scd2Dimension *dim, int most,
+										bool ascii);
 
 /*
  * How a line of "cells" cells is divided: label, bar, notes, with two cells

@@ -12,6 +12,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "ask.h"
 #include "shown.h"
 #include "timeline.h"
 
@@ -291,7 +292,8 @@ draw(const Scd2Timeline *timeline, MemoryContext cxt)
 	picture.y += MARGIN - ROW_GAP;
 
 	initStringInfo(&svg);
-	appendStringInfo(&svg, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"scd2-timeline\" xml:space=\"preserve\""
+	appendStringInfo(&svg, "<svg xmlns=\"http://www.w3.org/2000/svg\""
+					 " class=\"scd2-timeline\" xml:space=\"preserve\""
 					 " width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\""
 					 " style=\"max-width:100%%;height:auto\">\n",
 					 WIDTH, picture.y, WIDTH, picture.y);
@@ -324,7 +326,8 @@ scd2_timeline_svg(PG_FUNCTION_ARGS)
 	text	   *svg;
 
 	scd2_ask_begin(&ask, relid, NULL);
-	svg = draw(scd2_timeline_read(fcinfo, &ask, MAX_VERSIONS, GetDatabaseEncoding() != PG_UTF8), cxt);
+	svg = draw(scd2_timeline_read(fcinfo, ask.dim, MAX_VERSIONS,
+								  GetDatabaseEncoding() != PG_UTF8), cxt);
 	scd2_ask_end(&ask);
 	PG_RETURN_TEXT_P(svg);
 }

@@ -14,6 +14,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#include "ask.h"
 #include "scd2.h"
 #include "shown.h"
 #include "timeline.h"
@@ -215,7 +216,7 @@ scd2_timeline(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	scd2_ask_begin(&ask, relid, NULL);
-	drawing.timeline = scd2_timeline_read(fcinfo, &ask, PG_INT32_MAX, ascii);
+	drawing.timeline = scd2_timeline_read(fcinfo, ask.dim, PG_INT32_MAX, ascii);
 	drawing.signs = ascii ? &ascii_signs : &utf8_signs;
 	drawing.rsinfo = rsinfo;
 	draw(&drawing);
