@@ -27,6 +27,7 @@ OBJS = \
 	src/diff.o \
 	src/drift.o \
 	src/emit.o \
+	src/facts.o \
 	src/fingerprint.o \
 	src/fold.o \
 	src/follow.o \
@@ -37,6 +38,7 @@ OBJS = \
 	src/keyform.o \
 	src/keyset.o \
 	src/late.o \
+	src/link.o \
 	src/logpos.o \
 	src/lookup.o \
 	src/meddle.o \
@@ -46,6 +48,7 @@ OBJS = \
 	src/period.o \
 	src/plan.o \
 	src/plan_chain.o \
+	src/plan_fact.o \
 	src/plan_history.o \
 	src/plan_late.o \
 	src/plan_read.o \
@@ -59,6 +62,7 @@ OBJS = \
 	src/registry.o \
 	src/remove.o \
 	src/report.o \
+	src/resolve.o \
 	src/retry.o \
 	src/rights.o \
 	src/run.o \

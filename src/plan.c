@@ -194,6 +194,16 @@ scd2_plan_column_of(const char *alias, const char *name)
 }
 
 /*
+ * The unknown member's surrogate key.
+ */
+char *
+scd2_plan_unknown_sk(const Scd2Dimension *dim)
+{
+	return dim->sk_is_uuid ? "'00000000-0000-0000-0000-000000000000'::pg_catalog.uuid" :
+		"'-1'::pg_catalog.int8";
+}
+
+/*
  * Condition for current versions that count: no unknown member, and with
  * "open" no flagged ones either.
  */

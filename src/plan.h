@@ -86,6 +86,7 @@ extern void scd2_plan_staged_order(StringInfo buf, const Scd2Dimension *dim,
 								   const char *alias);
 extern void scd2_plan_row_hash(StringInfo buf, List *exprs);
 extern char *scd2_plan_column_of(const char *alias, const char *name);
+extern char *scd2_plan_unknown_sk(const Scd2Dimension *dim);
 extern List *scd2_plan_open_columns(const Scd2Dimension *dim);
 extern List *scd2_plan_overlay_columns(const Scd2Dimension *dim);
 

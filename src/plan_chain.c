@@ -306,8 +306,7 @@ scd2_plan_strays(const Scd2Dimension *place)
 	append_null_key(&buf, place, "NULL", " OR ");
 	appendStringInfo(&buf, ")\n   AND (%s OPERATOR(pg_catalog.=) %s) IS NOT TRUE",
 					 scd2_plan_column_of("d", place->sk_name),
-					 place->sk_is_uuid ? "'00000000-0000-0000-0000-000000000000'::pg_catalog.uuid" :
-					 "'-1'::pg_catalog.int8");
+					 scd2_plan_unknown_sk(place));
 	return buf.data;
 }
 

@@ -28,6 +28,7 @@
 #include "utils/relcache.h"
 #include "utils/timestamp.h"
 
+#include "facts.h"
 #include "meddle.h"
 #include "plan.h"
 #include "plan_chain.h"
@@ -488,6 +489,7 @@ scd2_write(Scd2Batch *batch)
 	write_revises(batch, dim, &batch->grows);
 	if (batch->overwrites.ntuples > 0)
 		write_overwrites(batch);
+	scd2_rekey_facts(batch);
 	if (dooms)
 		scd2_remove_versions(batch);
 	if (batch->logged.ntuples > 0)
