@@ -16,6 +16,7 @@ OBJS = \
 	src/chain.o \
 	src/changes.o \
 	src/check.o \
+	src/check_fact.o \
 	src/check_log.o \
 	src/check_plan.o \
 	src/classify.o \
@@ -34,6 +35,7 @@ OBJS = \
 	src/gain.o \
 	src/hash.o \
 	src/history.o \
+	src/infer.o \
 	src/keyarg.o \
 	src/keyform.o \
 	src/keyset.o \

@@ -170,32 +170,52 @@ segments_receive(TupleTableSlot *slot, DestReceiver *self)
 }
 
 /*
- * The keys whose chain the batch changed.
+ * The stores of versions that change a chain, beside batch->closes; NULL ends.
  */
-static void
-find_touched(Scd2Batch *batch, Scd2Store *touched)
+static const Scd2Store **
+changing_stores(const Scd2Batch *batch)
 {
-	const Scd2Dimension *dim = batch->dim;
-	Scd2Store  *const read[] = {
-		&batch->closes, &batch->opens, &batch->revises, &batch->grows, &batch->removes,
+	const Scd2Store *const stores[] = {
+		&batch->opens, &batch->revises, &batch->grows, &batch->removes,
 		&batch->history.opens, &batch->history.revises, &batch->history.grows,
 		&batch->history.removes
 	};
+	const Scd2Store **found = palloc((lengthof(stores) + 1) * sizeof(Scd2Store *));
+	int			n = 0;
+
+	for (int i = 0; i < lengthof(stores); i++)
+		if (stores[i]->ntuples > 0)
+			found[n++] = stores[i];
+	found[n] = NULL;
+	return found;
+}
+
+/*
+ * The keys whose chain the batch changed.
+ */
+static void
+find_touched(Scd2Batch *batch, const Scd2Store **stores, Scd2Store *touched)
+{
+	const Scd2Dimension *dim = batch->dim;
 	TupleDesc	desc = CreateTemplateTupleDesc(dim->nkeys + 1);
 	DestReceiver *dest = CreateDestReceiver(DestTuplestore);
 	int			n = scd2_describe_keys(dim, desc, 1);
+	List	   *names = NIL;
 
 	scd2_desc_column(desc, n, "e", dim->period_type, -1, InvalidOid);
 	scd2_store_begin(batch, touched, "scd2_touched", desc);
 	SetTuplestoreDestReceiverParams(dest, touched->store, batch->cxt, true, NULL, NULL);
-	for (int i = 0; i < lengthof(read); i++)
-		if (read[i]->store != NULL)
-			scd2_store_register(read[i]);
-	touched->ntuples = scd2_spi_stream("changed keys", scd2_plan_fact_touched(batch),
+	scd2_store_register(&batch->closes);
+	for (int i = 0; stores[i] != NULL; i++)
+	{
+		scd2_store_register(stores[i]);
+		names = lappend(names, unconstify(char *, stores[i]->name));
+	}
+	touched->ntuples = scd2_spi_stream("changed keys", scd2_plan_fact_touched(dim, names),
 									   0, NULL, NULL, NULL, false, dest);
-	for (int i = 0; i < lengthof(read); i++)
-		if (read[i]->store != NULL)
-			scd2_store_unregister(read[i]);
+	for (int i = 0; stores[i] != NULL; i++)
+		scd2_store_unregister(stores[i]);
+	scd2_store_unregister(&batch->closes);
 	dest->rDestroy(dest);
 }
 
@@ -215,7 +235,7 @@ has_unknown(const Scd2Dimension *dim)
  * The segments of the changed keys, as the dimension's owner.
  */
 static SegmentState *
-find_segments(Scd2Batch *batch)
+find_segments(Scd2Batch *batch, const Scd2Store **stores)
 {
 	Scd2Dimension *dim = batch->dim;
 	SegmentState *state = palloc0(sizeof(SegmentState));
@@ -230,7 +250,7 @@ find_segments(Scd2Batch *batch)
 	state->isnull = palloc((dim->nkeys + 3) * sizeof(bool));
 	state->has_unknown = has_unknown(dim);
 
-	find_touched(batch, &touched);
+	find_touched(batch, stores, &touched);
 	scd2_store_begin(batch, &state->store, "scd2_segments", versions_desc(dim));
 	scd2_spi_receiver(&state->pub, NULL, segments_receive);
 	scd2_store_register(&touched);
@@ -341,24 +361,19 @@ void
 scd2_rekey_facts(Scd2Batch *batch)
 {
 	MemoryContext oldcxt = MemoryContextSwitchTo(batch->cxt);
+	const Scd2Store **stores = changing_stores(batch);
 	SegmentState *state;
-	List	   *links;
+	List	   *links = NIL;
 	List	   *facts = NIL;
 	ListCell   *lc;
 
-	if (batch->closes.ntuples > 0 || batch->opens.ntuples > 0 ||
-		batch->revises.ntuples > 0 || batch->grows.ntuples > 0 ||
-		batch->removes.ntuples > 0 || batch->history.opens.ntuples > 0 ||
-		batch->history.revises.ntuples > 0 || batch->history.grows.ntuples > 0 ||
-		batch->history.removes.ntuples > 0)
+	if (batch->closes.ntuples > 0 || stores[0] != NULL)
 		links = scd2_links_open(batch->dim->id, RowExclusiveLock);
-	else
-		links = NIL;
 	if (links != NIL)
 	{
 		scd2_progress_phase(SCD2_PHASE_REKEY, 0);
 		CommandCounterIncrement();
-		state = find_segments(batch);
+		state = find_segments(batch, stores);
 		scd2_store_register(&state->store);
 		foreach(lc, links)
 		{

@@ -208,17 +208,12 @@ scd2_plan_fact_touched_versions(const Scd2Dimension *dim)
  * or removed from its beginning.
  */
 char *
-scd2_plan_fact_touched(const Scd2Batch *batch)
+scd2_plan_fact_touched(const Scd2Dimension *dim, List *stores)
 {
-	const Scd2Dimension *dim = batch->dim;
-	const Scd2Store *const versions[] = {
-		&batch->opens, &batch->revises, &batch->grows, &batch->removes,
-		&batch->history.opens, &batch->history.revises, &batch->history.grows,
-		&batch->history.removes
-	};
 	int			valid_from = list_length(scd2_plan_open_columns(dim)) -
 		(dim->is_deleted != NULL ? 3 : 2);
 	StringInfoData buf;
+	ListCell   *lc;
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "SELECT ");
@@ -228,15 +223,13 @@ scd2_plan_fact_touched(const Scd2Batch *batch)
 	for (int i = 1; i <= dim->nkeys; i++)
 		appendStringInfo(&buf, "s.k%d, ", i);
 	appendStringInfoString(&buf, "s.valid_to AS e FROM scd2_close AS s");
-	for (int store = 0; store < lengthof(versions); store++)
+	foreach(lc, stores)
 	{
-		if (versions[store]->ntuples == 0)
-			continue;
 		appendStringInfoString(&buf, "\n        UNION ALL SELECT ");
 		for (int i = 1; i <= dim->nkeys; i++)
 			appendStringInfo(&buf, "s.c%d, ", i + 1);
 		appendStringInfo(&buf, "s.c%d FROM %s AS s WHERE s.c2 IS NOT NULL",
-						 valid_from, versions[store]->name);
+						 valid_from, (char *) lfirst(lc));
 	}
 	appendStringInfoString(&buf, ") AS x\n GROUP BY ");
 	for (int i = 1; i <= dim->nkeys; i++)
@@ -364,6 +357,7 @@ scd2_plan_fact_rekey(const Scd2Dimension *dim, const Scd2Link *link, bool bounde
  *   FROM gold.fact_orders AS f
  *  WHERE (f.customer_sk IS NULL OR f.customer_sk = -1)
  *    AND f.customer_id IS NOT NULL AND isfinite(f.order_ts)
+ *    AND ($1 IS NULL OR f.order_ts < $1) AND ($2 IS NULL OR f.order_ts >= $2)
  *  GROUP BY 1
  */
 char *
@@ -382,36 +376,34 @@ scd2_plan_fact_unresolved(const Scd2Dimension *dim, const Scd2Link *link)
 	for (int i = 0; i < dim->nkeys; i++)
 		appendStringInfo(&buf, "\n   AND %s IS NOT NULL",
 						 scd2_plan_column_of("f", link->keys[i].name));
-	appendStringInfo(&buf, "\n   AND pg_catalog.isfinite(%s)\n GROUP BY ", event);
+	appendStringInfo(&buf, "\n   AND pg_catalog.isfinite(%s)"
+					 "\n   AND ($1 IS NULL OR %s OPERATOR(pg_catalog.<) $1)"
+					 "\n   AND ($2 IS NULL OR %s OPERATOR(pg_catalog.>=) $2)\n GROUP BY ",
+					 event, event, event);
 	for (int i = 1; i <= dim->nkeys; i++)
 		appendStringInfo(&buf, "%s%d", i > 1 ? ", " : "", i);
 	return buf.data;
 }
 
 /*
- * SELECT f.k1::type AS k1, min(f.e)
- *   FROM scd2_unresolved AS f
- *  WHERE NOT EXISTS (SELECT FROM gold.dim_customer AS d WHERE d.customer_id = f.k1)
+ * SELECT u.k1, min(u.e)
+ *   FROM scd2_unresolved AS u
+ *  WHERE NOT EXISTS (SELECT FROM gold.dim_customer AS d WHERE d.customer_id = u.k1)
  *  GROUP BY 1
- *
- * The link is one whose columns are the store's.  Grouped by the dimension's type,
- * for which two keys of the fact may be one.
  */
 char *
-scd2_plan_fact_to_infer(const Scd2Dimension *dim, const Scd2Link *link)
+scd2_plan_fact_to_infer(const Scd2Dimension *dim)
 {
 	StringInfoData buf;
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "SELECT ");
-	for (int i = 0; i < dim->nkeys; i++)
-		appendStringInfo(&buf, "%s::%s AS k%d, ",
-						 scd2_plan_column_of("f", link->keys[i].name),
-						 format_type_be_qualified(getBaseType(dim->keys[i].typid)), i + 1);
-	appendStringInfo(&buf, "pg_catalog.min(f.e)\n  FROM scd2_unresolved AS f"
+	for (int i = 1; i <= dim->nkeys; i++)
+		appendStringInfo(&buf, "u.k%d, ", i);
+	appendStringInfo(&buf, "pg_catalog.min(u.e)\n  FROM scd2_unresolved AS u"
 					 "\n WHERE NOT EXISTS (SELECT FROM %s AS d WHERE ",
 					 scd2_plan_versions(dim));
-	append_key_match(&buf, dim, link, "d", false);
+	scd2_plan_key_match(&buf, dim, "d", false, "u");
 	appendStringInfoString(&buf, ")\n GROUP BY ");
 	for (int i = 1; i <= dim->nkeys; i++)
 		appendStringInfo(&buf, "%s%d", i > 1 ? ", " : "", i);

@@ -26,10 +26,10 @@ extern char *scd2_plan_fact_versions(const Scd2Dimension *dim);
 extern char *scd2_plan_fact_touched_versions(const Scd2Dimension *dim);
 
 /*
- * The keys that the batch's stores, by name, change the chain of, with the time
- * from which on.
+ * The keys whose chain changes by what is in a batch's stores, with the time from
+ * which on: in scd2_close, and in those of whole versions, given by name.
  */
-extern char *scd2_plan_fact_touched(const Scd2Batch *batch);
+extern char *scd2_plan_fact_touched(const Scd2Dimension *dim, List *stores);
 
 /*
  * Set facts to the version at their event time, and those that have none to the
@@ -52,11 +52,12 @@ extern char *scd2_plan_fact_rekey(const Scd2Dimension *dim, const Scd2Link *link
 								  bool bounded);
 
 /*
- * The keys of unresolved facts with their earliest event time, and those of them
- * (in scd2_unresolved) that have no version.
+ * The keys of unresolved facts with their earliest event time before $1 and not
+ * before $2, both of the period's type or null; and those of them (in
+ * scd2_unresolved: k1, ..., e, of the dimension's types) that have no version.
  */
 extern char *scd2_plan_fact_unresolved(const Scd2Dimension *dim, const Scd2Link *link);
-extern char *scd2_plan_fact_to_infer(const Scd2Dimension *dim, const Scd2Link *link);
+extern char *scd2_plan_fact_to_infer(const Scd2Dimension *dim);
 
 /*
  * Facts with another surrogate key than they should have: that one and the right

@@ -18,6 +18,7 @@
 #include "utils/snapmgr.h"
 
 #include "facts.h"
+#include "infer.h"
 #include "link.h"
 #include "run.h"
 #include "sqltext.h"
@@ -31,14 +32,31 @@ typedef struct ResolveCall
 } ResolveCall;
 
 /*
- * In the runs' locks: lock the fact.
+ * In the locks of all the runs: lock the fact.  With inferred members the other
+ * facts of the dimensions may be re-keyed, too, and all have to be locked at once.
  */
 static void
 lock_facts(ResolveCall *call)
 {
+	List	   *facts = list_make1_oid(call->fact);
+	bool		infers = false;
+	ListCell   *lc;
+
 	if (call->locked)
 		return;
-	scd2_links_lock(list_make1_oid(call->fact));
+	foreach(lc, scd2_links_of_fact(call->fact))
+		infers |= ((Scd2Link *) lfirst(lc))->infer;
+	if (infers)
+	{
+		foreach(lc, call->dimensions)
+		{
+			ListCell   *other;
+
+			foreach(other, scd2_links_of_dimension(scd2_registry_find(lfirst_oid(lc))))
+				facts = list_append_unique_oid(facts, ((Scd2Link *) lfirst(other))->fact);
+		}
+	}
+	scd2_links_lock(facts);
 	call->locked = true;
 }
 
@@ -46,26 +64,36 @@ static void
 resolve(Scd2Run *run, void *arg)
 {
 	ResolveCall *call = arg;
-	Scd2Batch  *batch = scd2_batch_begin(run->dim);
-	List	   *links;
+	Scd2RunCounts total = {0};
+	List	   *links = NIL;
+	List	   *inferring = NIL;
+	Scd2Batch  *batch;
 	ListCell   *lc;
 
-	scd2_run_adopt(run, batch);
-	batch->source = call->fact;
-	links = scd2_links_open(run->dim->id, RowExclusiveLock);
 	lock_facts(call);
+	foreach(lc, scd2_links_open(run->dim->id, RowExclusiveLock))
+	{
+		Scd2Link   *link = lfirst(lc);
 
+		if (link->fact != call->fact)
+			continue;
+		links = lappend(links, link);
+		if (link->infer)
+			inferring = lappend(inferring, link);
+	}
+	if (inferring != NIL)
+		scd2_infer_members(run, inferring, &total);
+
+	batch = scd2_batch_begin(run->dim);
+	scd2_run_adopt(run, batch);
+	batch->counts = total;
+	batch->source = call->fact;
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	foreach(lc, links)
-	{
-		const Scd2Link *link = lfirst(lc);
-
-		if (link->fact == call->fact)
-			scd2_resolve_facts(batch, link, call->recheck);
-	}
+		scd2_resolve_facts(batch, lfirst(lc), call->recheck);
 	PopActiveSnapshot();
-	run->wrote = batch->counts.facts_rekeyed > 0;
+	run->wrote = batch->counts.facts_rekeyed > 0 || total.versions_opened > 0;
 }
 
 /*

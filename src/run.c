@@ -142,7 +142,10 @@ scd2_batch_begin(Scd2Dimension *dim)
 	batch->has_overlay = scd2_has_overlay(dim);
 	scd2_plan_layout(dim, &batch->layout, NULL);
 	if (OidIsValid(dim->log))
+	{
 		batch->undone = scd2_runs_undone(dim, DT_NOEND);
+		batch->has_inferred = scd2_runs_have_inferred(dim);
+	}
 
 	MemoryContextSwitchTo(oldcxt);
 	return batch;
@@ -454,6 +457,21 @@ scd2_run_adopt(Scd2Run *run, Scd2Batch *batch)
 	batch->last_batch_time = run->lock.last_batch_time;
 	batch->has_newest = run->lock.has_newest;
 	batch->newest = run->lock.newest;
+}
+
+/*
+ * Add up what the batches of one run counted; see run.h.
+ */
+void
+scd2_run_add_counts(Scd2RunCounts *total, const Scd2RunCounts *counts)
+{
+	int64	   *to = (int64 *) total;
+	const int64 *from = (const int64 *) counts;
+
+	StaticAssertStmt(sizeof(Scd2RunCounts) % sizeof(int64) == 0,
+					 "Scd2RunCounts has counts only");
+	for (int i = 0; i < sizeof(Scd2RunCounts) / sizeof(int64); i++)
+		to[i] += from[i];
 }
 
 /*

@@ -77,6 +77,9 @@ extern void scd2_run_several(const List *relids, Scd2RunKind kind,
 /* Make "batch" the run's. */
 extern void scd2_run_adopt(Scd2Run *run, Scd2Batch *batch);
 
+/* Where a run works on several batches: add one's counts to all. */
+extern void scd2_run_add_counts(Scd2RunCounts *total, const Scd2RunCounts *counts);
+
 /* After writing: the newest E of the log, for the next run. */
 extern void scd2_run_logged(Scd2Run *run);
 
