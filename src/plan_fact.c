@@ -429,8 +429,9 @@ scd2_plan_fact_wrong(const Scd2Dimension *dim, const Scd2Link *link, bool has_un
 					 scd2_plan_column_of("d", dim->valid_from),
 					 scd2_plan_column_of("f", link->event_time));
 	for (int i = 0; i < dim->nkeys; i++)
-		appendStringInfo(&buf, "%s%s, %s", i > 0 ? ", " : "",
-						 quote_literal_cstr(dim->keys[i].name),
+		appendStringInfo(&buf, "%s%s, coalesce(pg_catalog.to_jsonb(%s), pg_catalog.to_jsonb(%s))",
+						 i > 0 ? ", " : "", quote_literal_cstr(dim->keys[i].name),
+						 scd2_plan_column_of("d", dim->keys[i].name),
 						 scd2_plan_column_of("f", link->keys[i].name));
 	appendStringInfo(&buf, ")\n  FROM %s AS f\n  LEFT JOIN %s AS d ON ", link->sql_name,
 					 scd2_plan_versions(dim));
