@@ -39,6 +39,13 @@ typedef struct InferState
 	bool	   *row_isnull;
 } InferState;
 
+/* As the statement returns a key column: a domain is its base type. */
+static Oid
+key_type(const Scd2Link *link, int key)
+{
+	return getBaseType(link->keys[key].typid);
+}
+
 /*
  * The keys of a link's unresolved facts, as they are there, as the fact's owner.
  */
@@ -54,7 +61,7 @@ read_unresolved(Scd2Batch *batch, const Scd2Link *link, Scd2Store *store)
 	Scd2Rights	rights;
 
 	for (int i = 0; i < dim->nkeys; i++)
-		scd2_desc_column(desc, i + 1, psprintf("k%d", i + 1), link->keys[i].typid, -1,
+		scd2_desc_column(desc, i + 1, psprintf("k%d", i + 1), key_type(link, i), -1,
 						 link->keys[i].collation);
 	scd2_desc_column(desc, dim->nkeys + 1, "e", dim->period_type, -1, InvalidOid);
 	scd2_store_begin(batch, store, "scd2_fact_keys", desc);
@@ -79,7 +86,7 @@ convert_keys(Scd2Batch *batch, const Scd2Link *link, Scd2Store *from, Scd2Store 
 
 	scd2_rights_enter(dim->owner, &rights);
 	for (int i = 0; i < dim->nkeys; i++)
-		converters[i] = scd2_converter(link->keys[i].typid, -1, dim->keys[i].typid,
+		converters[i] = scd2_converter(key_type(link, i), -1, dim->keys[i].typid,
 									   dim->keys[i].typmod, link->keys[i].name,
 									   batch->cxt);
 	while (tuplestore_gettupleslot(from->store, true, false, slot))

@@ -43,25 +43,30 @@ version_key(const Scd2Dimension *dim, const char *alias, bool stored, int key)
 }
 
 /*
- * d.customer_id = f.customer_id AND ...  With the dimension's collation, where the
- * fact's is another one.
+ * A key column of the fact: with the dimension's collation, where its own is
+ * another one, by which different keys might be equal.
  */
+static char *
+fact_key(const Scd2Dimension *dim, const Scd2Link *link, int key)
+{
+	Oid			collation = dim->keys[key].collation;
+	char	   *column = psprintf("%s%s", scd2_plan_column_of("f", link->keys[key].name),
+								  enum_cast(link->keys[key].typid));
+
+	if (!OidIsValid(collation) || collation == link->keys[key].collation)
+		return column;
+	return psprintf("%s COLLATE %s", column, generate_collation_name(collation));
+}
+
+/* d.customer_id = f.customer_id AND ... */
 static void
 append_key_match(StringInfo buf, const Scd2Dimension *dim, const Scd2Link *link,
 				 const char *alias, bool stored)
 {
 	for (int i = 0; i < dim->nkeys; i++)
-	{
-		const Scd2LinkKey *key = &link->keys[i];
-		Oid			collation = dim->keys[i].collation;
-
-		appendStringInfo(buf, "%s%s%s" EQUALS "%s%s", i > 0 ? " AND " : "",
+		appendStringInfo(buf, "%s%s%s" EQUALS "%s", i > 0 ? " AND " : "",
 						 version_key(dim, alias, stored, i),
-						 enum_cast(dim->keys[i].typid),
-						 scd2_plan_column_of("f", key->name), enum_cast(key->typid));
-		if (OidIsValid(collation) && collation != key->collation)
-			appendStringInfo(buf, " COLLATE %s", generate_collation_name(collation));
-	}
+						 enum_cast(dim->keys[i].typid), fact_key(dim, link, i));
 }
 
 /*
@@ -369,8 +374,7 @@ scd2_plan_fact_unresolved(const Scd2Dimension *dim, const Scd2Link *link)
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "SELECT ");
 	for (int i = 0; i < dim->nkeys; i++)
-		appendStringInfo(&buf, "%s AS k%d, ",
-						 scd2_plan_column_of("f", link->keys[i].name), i + 1);
+		appendStringInfo(&buf, "%s AS k%d, ", fact_key(dim, link, i), i + 1);
 	appendStringInfo(&buf, "pg_catalog.min(%s) AS e\n  FROM %s AS f\n WHERE %s",
 					 event, link->sql_name, unresolved(dim, link));
 	for (int i = 0; i < dim->nkeys; i++)
