@@ -16,6 +16,7 @@ OBJS = \
 	src/chain.o \
 	src/changes.o \
 	src/check.o \
+	src/check_fact.o \
 	src/check_log.o \
 	src/check_plan.o \
 	src/classify.o \
@@ -27,16 +28,19 @@ OBJS = \
 	src/diff.o \
 	src/drift.o \
 	src/emit.o \
+	src/facts.o \
 	src/fingerprint.o \
 	src/fold.o \
 	src/follow.o \
 	src/gain.o \
 	src/hash.o \
 	src/history.o \
+	src/infer.o \
 	src/keyarg.o \
 	src/keyform.o \
 	src/keyset.o \
 	src/late.o \
+	src/link.o \
 	src/logpos.o \
 	src/lookup.o \
 	src/meddle.o \
@@ -46,6 +50,7 @@ OBJS = \
 	src/period.o \
 	src/plan.o \
 	src/plan_chain.o \
+	src/plan_fact.o \
 	src/plan_history.o \
 	src/plan_late.o \
 	src/plan_read.o \
@@ -59,6 +64,7 @@ OBJS = \
 	src/registry.o \
 	src/remove.o \
 	src/report.o \
+	src/resolve.o \
 	src/retry.o \
 	src/rights.o \
 	src/run.o \

@@ -186,15 +186,6 @@ scd2_ask_lookup_sql(const Scd2Dimension *dim)
 	return buf.data;
 }
 
-char *
-scd2_ask_unknown_sql(const Scd2Dimension *dim)
-{
-	return psprintf("SELECT EXISTS (SELECT FROM %s AS d WHERE %s" EQUALS "%s)",
-					dim->sql_name, scd2_plan_column_of("d", dim->sk_name),
-					dim->sk_is_uuid ? "'00000000-0000-0000-0000-000000000000'::pg_catalog.uuid" :
-					"'-1'::pg_catalog.int8");
-}
-
 Oid *
 scd2_ask_key_types(const Scd2Dimension *dim, int more)
 {

@@ -25,9 +25,6 @@ extern char *scd2_ask_history_sql(const Scd2Dimension *dim, TupleDesc desc);
  */
 extern char *scd2_ask_lookup_sql(const Scd2Dimension *dim);
 
-/* Has the dimension its unknown member? */
-extern char *scd2_ask_unknown_sql(const Scd2Dimension *dim);
-
 /* Types of the parameters: the key's, then "more" of the period's; palloc'd. */
 extern Oid *scd2_ask_key_types(const Scd2Dimension *dim, int more);
 

@@ -54,6 +54,12 @@ typedef struct Scd2StagedLayout
 	int			ncols;
 } Scd2StagedLayout;
 
+/*
+ * The change of an inferred member lacks every column, and says so among their
+ * ids by this one, which no column has (R31).
+ */
+#define SCD2_LACKS_INFERRED	0
+
 /* Versions to write to the table of closed versions, as those of a batch. */
 typedef struct Scd2HistoryWrites
 {
@@ -84,6 +90,8 @@ typedef struct Scd2Batch
 	bool	   *lacks;			/* by tracked column: does the source lack it
 								 * (R8)?  NULL: it lacks none */
 	Datum		undone;			/* bigint[] of undone runs, or 0: none */
+	bool		has_inferred;	/* did a run ever make inferred members (R31)? */
+	bool		infers;			/* are the changes to log such ones? */
 
 	bool		has_newest;		/* is "newest" known? */
 	Scd2Time	newest;			/* no logged change has a later E */

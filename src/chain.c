@@ -164,10 +164,11 @@ add_version(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
 }
 
 /*
- * Which columns does the change lack (R8)?  NULL: none.
+ * Which columns does the change lack (R8)?  NULL: none.  Sets "inferred" where it
+ * is an inferred member's.
  */
 static bool *
-find_lacks(ChainState *state, TupleTableSlot *slot)
+find_lacks(ChainState *state, TupleTableSlot *slot, bool *inferred)
 {
 	const Scd2Dimension *dim = state->batch->dim;
 	const Scd2ChainLayout *layout = &state->layout;
@@ -187,6 +188,8 @@ find_lacks(ChainState *state, TupleTableSlot *slot)
 		ids = (int32 *) ARR_DATA_PTR(array);
 		nids = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	}
+	for (int j = 0; j < nids; j++)
+		*inferred |= ids[j] == SCD2_LACKS_INFERRED;
 	for (int i = 0; i < dim->nattrs; i++)
 	{
 		state->lacks[i] = run < dim->attrs[i].since_run;
@@ -218,7 +221,7 @@ add_change(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
 	change.fold.values = slot->tts_values + layout->attrs;
 	change.fold.isnull = slot->tts_isnull + layout->attrs;
 	if (!change.fold.deleted)
-		change.fold.lacks = find_lacks(state, slot);
+		change.fold.lacks = find_lacks(state, slot, &change.inferred);
 	state->reader->change(state->arg, &change);
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextReset(state->row_cxt);

@@ -30,6 +30,7 @@ typedef struct Scd2ChainChange
 	Scd2ChainKind kind;			/* in the log, or of the batch */
 	Scd2FoldChange fold;
 	int64		run;			/* 0: a preview's */
+	bool		inferred;		/* of an inferred member: tells nothing (R31) */
 	bool		has_source_time;
 	Datum		source_time;
 } Scd2ChainChange;

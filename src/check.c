@@ -35,6 +35,7 @@
 #include "utils/uuid.h"
 
 #include "batch.h"
+#include "check_fact.h"
 #include "check_log.h"
 #include "check_plan.h"
 #include "history.h"
@@ -694,6 +695,22 @@ report_log(void *arg, const Datum *keys, const bool *keys_isnull,
 	report(arg, "log", keys, keys_isnull, sk, valid_from, detail);
 }
 
+static void
+report_fact(void *arg, Datum key, const char *surrogate_key, const char *valid_from,
+			const char *detail)
+{
+	CheckState *state = arg;
+	Datum		values[5] = {CStringGetTextDatum("fact"), key};
+	bool		isnull[5] = {false, false, surrogate_key == NULL, valid_from == NULL};
+
+	if (surrogate_key != NULL)
+		values[2] = CStringGetTextDatum(surrogate_key);
+	if (valid_from != NULL)
+		values[3] = CStringGetTextDatum(valid_from);
+	values[4] = CStringGetTextDatum(detail);
+	tuplestore_putvalues(state->store, state->desc, values, isnull);
+}
+
 /*
  * Put every violation of a dimension into "store".
  *
@@ -728,6 +745,7 @@ check(Oid relid, Tuplestorestate *store, TupleDesc desc)
 	if (OidIsValid(state->dim->log))
 		scd2_check_log(state->dim, report_log, state);
 	run(state, "unknown member", scd2_check_unknown_sql(state->dim), unknown_receive);
+	scd2_check_facts(state->dim, state->row_cxt, report_fact, state);
 	scd2_rights_leave(&rights);
 	scd2_activity_pop(&activity);
 

@@ -49,6 +49,13 @@ current_is_flagged(const ClassifyState *state, const ClassifyRow *row)
 		row_flag(row, state->resolve.cur_is_deleted);
 }
 
+/* Nothing but an inferred member is known of the key (R31). */
+static inline bool
+is_inferred(const ClassifyState *state, const ClassifyRow *row)
+{
+	return row_flag(row, state->resolve.inferred);
+}
+
 /* ----------------------------------------------------------------
  * A row against what is known of its key
  * ----------------------------------------------------------------
@@ -69,7 +76,7 @@ equals_state(ClassifyState *state, const ClassifyRow *row)
 
 	if (row_flag(row, layout->deleted))
 		return !open;
-	if (!open)
+	if (!open || is_inferred(state, row))
 		return false;
 
 	for (int i = 0; i < dim->nattrs; i++)
@@ -102,7 +109,8 @@ equals_state(ClassifyState *state, const ClassifyRow *row)
 /*
  * The newest time that is known of the row's key; false if none is.  The log's,
  * and no boundary of the chain is later: but where somebody cleared the log or
- * wrote to the dimension, the boundary keeps an interval from being inverted.
+ * wrote to the dimension, the boundary keeps an interval from being inverted.  That
+ * of an inferred member is no known time.
  */
 static bool
 newest_known(const ClassifyState *state, const ClassifyRow *row, Datum *newest)
@@ -112,7 +120,7 @@ newest_known(const ClassifyState *state, const ClassifyRow *row, Datum *newest)
 	state->resolve.closed_to};
 	bool		known = false;
 
-	for (int i = 0; i < lengthof(cols); i++)
+	for (int i = 0; i < (is_inferred(state, row) ? 1 : lengthof(cols)); i++)
 	{
 		if (row->isnull[cols[i]] ||
 			(known && scd2_period_to_time(dim, row->values[cols[i]]) <=
@@ -272,6 +280,18 @@ drop_read_before(ClassifyState *state)
 			batch->counts.rows_replayed++;
 		}
 	}
+}
+
+/*
+ * A snapshot that lacks an inferred member has not told of it yet (R31).
+ */
+static void
+drop_absent_inferred(ClassifyState *state)
+{
+	for (int i = 0; i < state->nrows; i++)
+		if (row_flag(&state->rows[i], state->batch->layout.absent) &&
+			is_inferred(state, &state->rows[i]))
+			state->rows[i].dropped = true;
 }
 
 /*
@@ -471,6 +491,7 @@ finish_key(ClassifyState *state)
 	for (int i = 0; batch->is_late && i < state->nrows; i++)
 		if (state->rows[i].isnull[layout->deleted])
 			state->rows[i].dropped = true;	/* rejected when it was read */
+	drop_absent_inferred(state);
 	fill_as_current(state);
 	drop_read_before(state);
 	scd2_classify_on_delete(state);
@@ -489,7 +510,8 @@ finish_key(ClassifyState *state)
 			classify_change(state, row);
 	}
 
-	if (state->from_log || needs_chain(state))
+	if (state->from_log || needs_chain(state) ||
+		(is_inferred(state, first) && scd2_classify_standing(state) > 0))
 		log_for_chain(state);
 	else if (scd2_classify_standing(state) > 0)
 	{
@@ -672,6 +694,8 @@ scd2_classify(Scd2Batch *batch)
 	{
 		if (!batch->has_versions)
 			flags |= SCD2_RESOLVE_NO_DIM;
+		if (batch->has_inferred)
+			flags |= SCD2_RESOLVE_INFERRED;
 		if (!find_newest(batch))
 			flags |= SCD2_RESOLVE_NO_LOG;
 		else

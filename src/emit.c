@@ -575,7 +575,9 @@ lacked_ids(Scd2Emitter *emitter)
 	if (emitter->lacks != (Datum) 0)
 		return emitter->lacks;
 	oldcxt = MemoryContextSwitchTo(emitter->batch->cxt);
-	ids = palloc(dim->nattrs * sizeof(Datum));
+	ids = palloc((dim->nattrs + 1) * sizeof(Datum));
+	if (emitter->batch->infers)
+		ids[n++] = Int32GetDatum(SCD2_LACKS_INFERRED);
 	for (int i = 0; i < dim->nattrs; i++)
 		if (emitter->batch->lacks[i])
 			ids[n++] = Int32GetDatum(dim->attrs[i].id);

@@ -138,9 +138,10 @@ follow_end(CommandTag tag)
 		touched =
 			scd2_spi_cached("look for commands", &plan,
 							"SELECT FROM pg_catalog.pg_event_trigger_ddl_commands() c "
-							"JOIN scd2.registry_cache k"
-							" ON c.objid IN (k.relation, k.log, k.source, k.view, k.history, k.versions) "
-							"WHERE c.classid = 'pg_catalog.pg_class'::regclass LIMIT 1",
+							"WHERE c.classid = 'pg_catalog.pg_class'::regclass"
+							" AND (EXISTS (SELECT FROM scd2.registry_cache k"
+							" WHERE c.objid IN (k.relation, k.log, k.source, k.view, k.history, k.versions))"
+							" OR EXISTS (SELECT FROM scd2.registry_cache_fact kf WHERE kf.fact = c.objid)) LIMIT 1",
 							0, NULL, NULL, NULL, false) > 0;
 	if (touched)
 	{
@@ -154,12 +155,13 @@ follow_end(CommandTag tag)
 
 /*
  * sql_drop: clear what the cache pointed at; a dimension without its table is
- * gone.
+ * gone, and so is a link without one of its columns.
  */
 static void
 follow_drop(CommandTag tag)
 {
 	static SPIPlanPtr plan = NULL;
+	static SPIPlanPtr fact_plan = NULL;
 	Scd2Rights	save;
 	bool		touched;
 
@@ -186,6 +188,15 @@ follow_drop(CommandTag tag)
 				   "UPDATE scd2.registry_dimension d SET state = 'gone' "
 				   "FROM scd2.registry_cache k "
 				   "WHERE k.dimension_id = d.id AND k.relation IS NULL AND d.state <> 'gone'");
+	touched |=
+		scd2_spi_cached("look for dropped facts", &fact_plan,
+						"DELETE FROM scd2.registry_fact f "
+						"USING scd2.registry_cache_fact k, pg_catalog.pg_event_trigger_dropped_objects() o "
+						"WHERE k.fact_id = f.id AND o.objid = k.fact"
+						" AND o.classid = 'pg_catalog.pg_class'::regclass"
+						" AND (o.objsubid = 0 OR o.objsubid = k.surrogate_key"
+						" OR o.objsubid = k.event_time OR o.objsubid = ANY (k.key_columns))",
+						0, NULL, NULL, NULL, false) > 0;
 
 	scd2_spi_end();
 	scd2_rights_leave(&save);

@@ -29,6 +29,7 @@
 #include "history.h"
 #include "keyarg.h"
 #include "period.h"
+#include "plan_fact.h"
 #include "spi.h"
 #include "sqltext.h"
 
@@ -142,7 +143,7 @@ begin_lookup(FunctionCallInfo fcinfo, Oid relid)
 		(void) check_enable_rls(state->dim->history->relid, InvalidOid, false);
 	scd2_spi_begin();
 	guc_level = scd2_spi_one_key_begin();
-	(void) scd2_spi_read("unknown member", scd2_ask_unknown_sql(state->dim), 0, NULL,
+	(void) scd2_spi_read("unknown member", scd2_plan_has_unknown(state->dim), 0, NULL,
 						 NULL, NULL);
 	state->has_unknown = DatumGetBool(scd2_spi_value(0, 1, &isnull));
 	scd2_spi_one_key_end(guc_level);

@@ -21,6 +21,43 @@ run(const char *step, const char *sql)
 }
 
 /*
+ * Cache where the names of facts lead.  A link whose table or columns are not
+ * there, because a dump left them out, is none.
+ */
+static void
+resolve_facts(void)
+{
+	static SPIPlanPtr plan = NULL;
+
+	if (scd2_spi_cached("look for uncached facts", &plan,
+						"SELECT FROM scd2.registry_fact f WHERE NOT EXISTS"
+						" (SELECT FROM scd2.registry_cache_fact k WHERE k.fact_id = f.id) LIMIT 1",
+						0, NULL, NULL, NULL, false) == 0)
+		return;
+	(void) run("cache facts",
+			   "INSERT INTO scd2.registry_cache_fact"
+			   " (fact_id, fact, surrogate_key, event_time, key_columns) "
+			   "SELECT f.id, c.oid, s.attnum, e.attnum, b.attnums "
+			   "FROM scd2.registry_fact f "
+			   "JOIN pg_catalog.pg_namespace n ON n.nspname = f.schema_name "
+			   "JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid"
+			   " AND c.relname = f.table_name AND c.relkind IN ('r', 'p') "
+			   "JOIN pg_catalog.pg_attribute s ON s.attrelid = c.oid"
+			   " AND s.attname = f.surrogate_key AND NOT s.attisdropped "
+			   "JOIN pg_catalog.pg_attribute e ON e.attrelid = c.oid"
+			   " AND e.attname = f.event_time AND NOT e.attisdropped "
+			   "JOIN LATERAL (SELECT pg_catalog.array_agg(a.attnum ORDER BY u.o) AS attnums"
+			   " FROM pg_catalog.unnest(f.key_columns) WITH ORDINALITY u(name, o)"
+			   " JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid"
+			   " AND a.attname = u.name AND NOT a.attisdropped) b"
+			   " ON pg_catalog.cardinality(b.attnums) = pg_catalog.cardinality(f.key_columns) "
+			   "ON CONFLICT DO NOTHING");
+	(void) run("forget lost facts",
+			   "DELETE FROM scd2.registry_fact f WHERE NOT EXISTS"
+			   " (SELECT FROM scd2.registry_cache_fact k WHERE k.fact_id = f.id)");
+}
+
+/*
  * Cache where names lead; see names.h.
  */
 void
@@ -100,6 +137,7 @@ scd2_names_resolve(void)
 						   " AND r.source IS NOT NULL AND d.source_schema <> 'pg_temp'"
 						   " AND NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = k.source)",
 						   0, NULL, NULL, NULL, false);
+	resolve_facts();
 
 	scd2_spi_end();
 	scd2_rights_leave(&save);
@@ -107,7 +145,7 @@ scd2_names_resolve(void)
 
 /*
  * Forget dimensions that are gone, once neither a kept log nor a run refers to
- * them.
+ * them, and facts that have lost their dimension, their table or a column.
  */
 void
 scd2_names_sweep(void)
@@ -127,6 +165,17 @@ scd2_names_sweep(void)
 			   " l AS (DELETE FROM scd2.registry_lock l USING d WHERE l.dimension_id = d.id),"
 			   " kc AS (DELETE FROM scd2.registry_cache_column kc USING d WHERE kc.dimension_id = d.id) "
 			   "DELETE FROM scd2.registry_cache k USING d WHERE k.dimension_id = d.id");
+	(void) run("sweep facts",
+			   "DELETE FROM scd2.registry_fact f WHERE NOT EXISTS"
+			   " (SELECT FROM scd2.registry_dimension d WHERE d.id = f.dimension_id AND d.state = 'registered')"
+			   " OR EXISTS (SELECT FROM scd2.registry_cache_fact k"
+			   " WHERE k.fact_id = f.id AND EXISTS"
+			   " (SELECT FROM pg_catalog.unnest(k.key_columns || k.surrogate_key || k.event_time) u(attnum)"
+			   " WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a"
+			   " WHERE a.attrelid = k.fact AND a.attnum = u.attnum AND NOT a.attisdropped)))");
+	(void) run("sweep facts",
+			   "DELETE FROM scd2.registry_cache_fact k WHERE NOT EXISTS"
+			   " (SELECT FROM scd2.registry_fact f WHERE f.id = k.fact_id)");
 	scd2_spi_end();
 	scd2_rights_leave(&save);
 }
@@ -225,6 +274,24 @@ scd2_names_follow(void)
 			   " LEFT JOIN pg_catalog.pg_type t ON t.oid = k.source_types[o.n]"
 			   " WHERE e.id = k.dimension_id) s "
 			   "WHERE k.dimension_id = d.id AND s.types IS NOT NULL AND d.source_types <> s.types");
+	(void) run("follow facts",
+			   "UPDATE scd2.registry_fact f SET schema_name = n.nspname, table_name = c.relname,"
+			   " surrogate_key = s.attname, event_time = e.attname, key_columns = b.names "
+			   "FROM scd2.registry_cache_fact k "
+			   "JOIN pg_catalog.pg_class c ON c.oid = k.fact "
+			   "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+			   "JOIN pg_catalog.pg_attribute s ON s.attrelid = c.oid AND s.attnum = k.surrogate_key"
+			   " AND NOT s.attisdropped "
+			   "JOIN pg_catalog.pg_attribute e ON e.attrelid = c.oid AND e.attnum = k.event_time"
+			   " AND NOT e.attisdropped "
+			   "JOIN LATERAL (SELECT pg_catalog.array_agg(a.attname::text ORDER BY u.o) AS names"
+			   " FROM pg_catalog.unnest(k.key_columns) WITH ORDINALITY u(attnum, o)"
+			   " JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = u.attnum"
+			   " AND NOT a.attisdropped) b"
+			   " ON pg_catalog.cardinality(b.names) = pg_catalog.cardinality(k.key_columns) "
+			   "WHERE k.fact_id = f.id"
+			   " AND (f.schema_name, f.table_name, f.surrogate_key, f.event_time, f.key_columns)"
+			   " IS DISTINCT FROM (n.nspname, c.relname, s.attname, e.attname, b.names)");
 	scd2_spi_end();
 	scd2_rights_leave(&save);
 }
@@ -270,7 +337,19 @@ scd2_names_mend(int32 id)
 							" ON h.attrelid = k.history AND h.attnum = kc.history_attnum"
 							" WHERE rc.dimension_id = d.id"
 							" AND (rc.column_name <> a.attname OR rc.log_column <> l.attname"
-							" OR rc.history_column <> h.attname)))",
+							" OR rc.history_column <> h.attname))"
+							" OR EXISTS (SELECT FROM scd2.registry_fact f"
+							" LEFT JOIN scd2.registry_cache_fact kf ON kf.fact_id = f.id"
+							" LEFT JOIN pg_catalog.pg_class fc ON fc.oid = kf.fact"
+							" LEFT JOIN pg_catalog.pg_namespace fn ON fn.oid = fc.relnamespace"
+							" WHERE f.dimension_id = d.id"
+							" AND ((fn.nspname, fc.relname) IS DISTINCT FROM (f.schema_name, f.table_name)"
+							" OR f.key_columns || f.surrogate_key || f.event_time IS DISTINCT FROM"
+							" (SELECT pg_catalog.array_agg(a.attname::text ORDER BY u.o)"
+							" FROM pg_catalog.unnest(kf.key_columns || kf.surrogate_key || kf.event_time)"
+							" WITH ORDINALITY u(attnum, o)"
+							" JOIN pg_catalog.pg_attribute a ON a.attrelid = kf.fact"
+							" AND a.attnum = u.attnum AND NOT a.attisdropped))))",
 							1, types, values, NULL, false) > 0;
 	scd2_spi_end();
 	scd2_rights_leave(&save);
@@ -279,5 +358,6 @@ scd2_names_mend(int32 id)
 	{
 		scd2_names_resolve();
 		scd2_names_follow();
+		scd2_names_sweep();
 	}
 }

@@ -105,6 +105,7 @@ scd2_plan_layout(const Scd2Dimension *dim, Scd2StagedLayout *staged,
 	n += ntype3;
 	resolve->newest = n++;
 	resolve->replay = n++;
+	resolve->inferred = n++;
 	resolve->last_type0 = -1;
 	if (ntype0 > 0 && scd2_compares_state(dim) && OidIsValid(dim->log))
 	{
@@ -191,6 +192,16 @@ char *
 scd2_plan_column_of(const char *alias, const char *name)
 {
 	return psprintf("%s.%s", alias, quote_identifier(name));
+}
+
+/*
+ * The unknown member's surrogate key.
+ */
+char *
+scd2_plan_unknown_sk(const Scd2Dimension *dim)
+{
+	return dim->sk_is_uuid ? "'00000000-0000-0000-0000-000000000000'::pg_catalog.uuid" :
+		"'-1'::pg_catalog.int8";
 }
 
 /*
@@ -371,6 +382,44 @@ scd2_plan_staged_order(StringInfo buf, const Scd2Dimension *dim,
 }
 
 /*
+ * Is the key's only change, deletes aside, that of an inferred member (R31)?
+ *
+ * CASE WHEN d.segment IS NULL AND c.segment IS NULL AND ... THEN
+ *      EXISTS (... an inferred one in the log ...)
+ *  AND NOT EXISTS (... another one, that is no delete ...)
+ *      ELSE false END
+ *
+ * An inferred member's attributes are null, so that most keys need no look at the
+ * log.
+ */
+static void
+append_inferred(StringInfo buf, const Scd2Dimension *dim, int flags)
+{
+	if (!(flags & SCD2_RESOLVE_INFERRED) || (flags & SCD2_RESOLVE_NO_LOG))
+	{
+		appendStringInfoString(buf, "false");
+		return;
+	}
+	appendStringInfoString(buf, "CASE WHEN true");
+	for (int i = 0; i < dim->nattrs; i++)
+		appendStringInfo(buf, " AND %s IS NULL AND %s IS NULL",
+						 scd2_plan_column_of("d", dim->attrs[i].name),
+						 scd2_plan_column_of("c", closed_place(dim)->attrs[i].name));
+	for (int real = 0; real <= 1; real++)
+	{
+		appendStringInfo(buf, "\n       %s EXISTS (SELECT FROM %s AS l\n            WHERE ",
+						 real ? "  AND NOT" : "THEN", dim->log_sql_name);
+		scd2_plan_key_match(buf, dim, "l", true, "s");
+		scd2_plan_not_undone(buf, dim, flags);
+		appendStringInfo(buf, "\n              AND %s%s)", real ?
+						 psprintf("NOT %s AND NOT ",
+								  scd2_plan_column_of("l", dim->log_deleted)) : "",
+						 scd2_plan_logged_inferred(dim));
+	}
+	appendStringInfoString(buf, "\n       ELSE false END");
+}
+
+/*
  * Where does each staged row's key stand?  Its current version (by tid where
  * the key set found it, else by key), else its newest closed one, and the newest
  * logged E: what is not after that is late (section 1); "lacks" tells the columns
@@ -407,7 +456,8 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags, const bool *lacks)
 							  scd2_plan_column_of("d", dim->valid_from),
 							  scd2_plan_column_of("c", closed->valid_to)));
 	scd2_plan_replay(&buf, dim, flags, lacks);
-	appendStringInfoString(&buf, " AS replay");
+	appendStringInfoString(&buf, " AS replay, ");
+	append_inferred(&buf, dim, flags);
 	for (int i = 0; ask_type0 && i < dim->nattrs; i++)
 		if (dim->attrs[i].scd_type == 0)
 			appendStringInfo(&buf, ", t%d.v", i + 1);
@@ -458,6 +508,9 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags, const bool *lacks)
 			appendStringInfoString(&buf, "s.e" AT_MOST "$1 AND ");
 			scd2_plan_key_match(&buf, dim, "l", true, "s");
 			scd2_plan_not_undone(&buf, dim, flags);
+			if (flags & SCD2_RESOLVE_INFERRED)
+				appendStringInfo(&buf, "\n              AND NOT %s",
+								 scd2_plan_logged_inferred(dim));
 		}
 		appendStringInfoString(&buf, ") AS n ON true");
 	}

@@ -16,6 +16,7 @@
 #define SCD2_RESOLVE_NO_LOG		0x04	/* the log has no change yet */
 #define SCD2_RESOLVE_LOCATED	0x08	/* scd2_located has the current versions */
 #define SCD2_RESOLVE_UNDONE		0x10	/* the log has changes of undone runs */
+#define SCD2_RESOLVE_INFERRED	0x20	/* the log has inferred members */
 
 /*
  * Columns of the resolve statement, from 0: the staged row's, then these.
@@ -34,6 +35,7 @@ typedef struct Scd2ResolveLayout
 	int			closed_previous;
 	int			newest;			/* the key's newest logged E */
 	int			replay;			/* is the row in the log already? */
+	int			inferred;		/* is the key's only version an inferred member? */
 	int			last_type0;		/* last logged values of type 0 columns, in
 								 * order; -1: not asked for */
 	int			ncols;
@@ -86,6 +88,7 @@ extern void scd2_plan_staged_order(StringInfo buf, const Scd2Dimension *dim,
 								   const char *alias);
 extern void scd2_plan_row_hash(StringInfo buf, List *exprs);
 extern char *scd2_plan_column_of(const char *alias, const char *name);
+extern char *scd2_plan_unknown_sk(const Scd2Dimension *dim);
 extern List *scd2_plan_open_columns(const Scd2Dimension *dim);
 extern List *scd2_plan_overlay_columns(const Scd2Dimension *dim);
 

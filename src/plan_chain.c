@@ -232,7 +232,8 @@ append_new(StringInfo buf, const Scd2Dimension *dim, int flags)
  * All that is known of the keys, in the order of the fold (R5): their versions,
  * then their changes.  Changes that are not logged yet arrived last.  Where E is
  * the batch's time, the last load of an instant stands, and the sequence counts
- * within one batch, whose changes are logged in its order.
+ * within one batch, whose changes are logged in its order.  Only an inferred member
+ * has no sequence: any other change of its time stands (R31).
  */
 char *
 scd2_plan_chain(const Scd2Dimension *dim, int flags)
@@ -277,7 +278,7 @@ scd2_plan_chain(const Scd2Dimension *dim, int flags)
 		appendStringInfoString(&buf, ", c.source_time");
 	if (dim->effective_at != NULL)
 		for (int i = 1; i <= dim->nseq; i++)
-			appendStringInfo(&buf, ", c.s%d", i);
+			appendStringInfo(&buf, ", c.s%d NULLS FIRST", i);
 	appendStringInfoString(&buf, ", c.id, c.ord");
 	/* versions that somebody put in twice: the same one each time is one too many */
 	if (flags & SCD2_CHAIN_VERSIONS)
@@ -306,8 +307,7 @@ scd2_plan_strays(const Scd2Dimension *place)
 	append_null_key(&buf, place, "NULL", " OR ");
 	appendStringInfo(&buf, ")\n   AND (%s OPERATOR(pg_catalog.=) %s) IS NOT TRUE",
 					 scd2_plan_column_of("d", place->sk_name),
-					 place->sk_is_uuid ? "'00000000-0000-0000-0000-000000000000'::pg_catalog.uuid" :
-					 "'-1'::pg_catalog.int8");
+					 scd2_plan_unknown_sk(place));
 	return buf.data;
 }
 

@@ -141,7 +141,7 @@ scd2_plan_late_resolve(const Scd2Dimension *dim)
 	appendStringInfo(&buf, ",\n       NULL::%s", period);
 	append_columns(&buf, dim, -1, NULL);
 	append_columns(&buf, dim, 3, NULL);
-	appendStringInfo(&buf, ",\n       NULL::%s AS newest, false AS replay", period);
+	appendStringInfo(&buf, ",\n       NULL::%s AS newest, false AS replay, false", period);
 	append_columns(&buf, dim, 0, "a");
 	appendStringInfoString(&buf, ",\n       t.next_present, t.next_logged");
 	append_columns(&buf, dim, -1, "n");

@@ -52,6 +52,13 @@ scd2_plan_not_undone(StringInfo buf, const Scd2Dimension *dim, int flags)
 						 scd2_plan_column_of("l", dim->log_run));
 }
 
+char *
+scd2_plan_logged_inferred(const Scd2Dimension *dim)
+{
+	return psprintf("coalesce(%d" EQUALS "ANY (%s), false)", SCD2_LACKS_INFERRED,
+					scd2_plan_column_of("l", dim->log_lacks));
+}
+
 /*
  * "OR" conditions for a log row that lacks a column (R8): by scd2_lacks, or by its
  * run, where that was before the column's.
@@ -255,6 +262,9 @@ scd2_plan_replay(StringInfo buf, const Scd2Dimension *dim, int flags,
 		scd2_append_ident(buf, "l", dim->log_effective_at);
 		appendStringInfoString(buf, EQUALS "s.e");
 		scd2_plan_not_undone(buf, dim, flags);
+		if (flags & SCD2_RESOLVE_INFERRED)
+			appendStringInfo(buf, "\n              AND NOT %s",
+							 scd2_plan_logged_inferred(dim));
 		if (dim->mode == SCD2_MODE_LOG)
 			append_same_row(buf, dim, lacks);
 		else

@@ -32,4 +32,7 @@ extern void scd2_plan_last_value(StringInfo buf, const Scd2Dimension *dim,
 extern List *scd2_plan_log_fingerprint(const Scd2Dimension *dim,
 									   const char *alias, const bool *lacks);
 
+/* Is a change "l" of the log that of an inferred member (R31)? */
+extern char *scd2_plan_logged_inferred(const Scd2Dimension *dim);
+
 #endif							/* SCD2_PLAN_REPLAY_H */

@@ -34,6 +34,7 @@
 #include "meddle.h"
 #include "plan.h"
 #include "plan_chain.h"
+#include "plan_fact.h"
 #include "plan_history.h"
 #include "plan_late.h"
 #include "plan_read.h"
@@ -292,6 +293,8 @@ scd2_sql(PG_FUNCTION_ARGS)
 	MemoryContext oldcxt = CurrentMemoryContext;
 	Oid			relid = scd2_registry_argument(fcinfo);
 	bool		is_referenced;
+	List	   *links;
+	ListCell   *lc;
 	int			step = 0;
 
 	InitMaterializedSRF(fcinfo, 0);
@@ -366,6 +369,17 @@ scd2_sql(PG_FUNCTION_ARGS)
 		SHOW("overwrite", scd2_plan_overwrite(dim));
 	if (scd2_has_overlay(dim) && history != NULL)
 		SHOW("overwrite history", scd2_plan_overwrite(history));
+	links = scd2_links_of_dimension(dim->id);
+	if (links != NIL)
+	{
+		SHOW("changed keys", scd2_plan_fact_touched(dim, list_make1("scd2_open")));
+		SHOW("segments", scd2_plan_fact_touched_versions(dim));
+	}
+	foreach(lc, links)
+	{
+		SHOW("look for facts", scd2_plan_fact_moved(dim, lfirst(lc), true));
+		SHOW("re-key", scd2_plan_fact_rekey(dim, lfirst(lc), true));
+	}
 	if (OidIsValid(dim->log) && is_referenced)
 	{
 		SHOW("lock removed", scd2_plan_lock_doomed(dim, list_make1_int(dim->sk_attnum)));

@@ -21,7 +21,8 @@ typedef enum Scd2Phase
 	SCD2_PHASE_LOG,
 	SCD2_PHASE_FOLD,			/* folding keys from the log */
 	SCD2_PHASE_REVISE,
-	SCD2_PHASE_REMOVE
+	SCD2_PHASE_REMOVE,
+	SCD2_PHASE_REKEY			/* looking for facts to set, and setting them */
 } Scd2Phase;
 
 extern void scd2_progress_start(Oid relid);

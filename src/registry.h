@@ -249,7 +249,8 @@ typedef struct Scd2RunCounts
 	int64		rows_rejected;
 	int64		keys_rebuilt;
 	int64		facts_rekeyed;
-	int64		versions_removed;	/* said, but not kept */
+	int64		versions_removed;	/* this and the next: said, but not kept */
+	int64		facts_unknown;	/* of facts_rekeyed: those that have no version */
 } Scd2RunCounts;
 
 /*

@@ -223,34 +223,49 @@ scd2_doom_versions(Scd2Batch *batch)
 }
 
 /*
+ * Lock versions that go; see remove.h.
+ */
+void
+scd2_lock_doomed(Scd2Batch *batch, Scd2Removal *removal)
+{
+	MemoryContext oldcxt = MemoryContextSwitchTo(batch->cxt);
+
+	removal->keys = find_foreign_keys(batch->dim->relid);
+	if (removal->keys != NIL)
+	{
+		scd2_progress_phase(SCD2_PHASE_REMOVE, batch->removes.ntuples);
+		scd2_store_register(&batch->removes);
+		lock_doomed(batch, referred_columns(batch->dim, removal->keys),
+					&removal->doomed);
+		scd2_store_unregister(&batch->removes);
+	}
+	MemoryContextSwitchTo(oldcxt);
+}
+
+/*
  * Remove versions; see remove.h.
  */
 void
-scd2_remove_versions(Scd2Batch *batch)
+scd2_remove_versions(Scd2Batch *batch, Scd2Removal *removal)
 {
 	Scd2Dimension *dim = batch->dim;
 	MemoryContext oldcxt = MemoryContextSwitchTo(batch->cxt);
-	List	   *keys = find_foreign_keys(dim->relid);
 	ListCell   *lc;
 	uint64		written;
 
 	scd2_progress_phase(SCD2_PHASE_REMOVE, batch->removes.ntuples);
 	scd2_store_register(&batch->removes);
-	if (keys != NIL)
+	if (removal->keys != NIL)
 	{
-		Scd2Store	doomed;
-
-		lock_doomed(batch, referred_columns(dim, keys), &doomed);
-
 		/* rows that came until we had the locks count, in any isolation level */
 		CommandCounterIncrement();
 		PushActiveSnapshot(GetLatestSnapshot());
-		scd2_store_register(&doomed);
-		foreach(lc, keys)
+		scd2_store_register(&removal->doomed);
+		foreach(lc, removal->keys)
 			check_referrers(dim, lfirst(lc));
-		scd2_store_unregister(&doomed);
+		scd2_store_unregister(&removal->doomed);
 		PopActiveSnapshot();
-		scd2_store_end(&doomed);
+		scd2_store_end(&removal->doomed);
 	}
 
 	written = scd2_spi_run("remove", scd2_plan_remove(dim), 0, NULL, NULL, NULL);

@@ -52,6 +52,9 @@ scd2_report_notice(const Scd2Dimension *dim, int64 run_id, const char *action,
 				 "keys folded from the log");
 	append_count(&buf, counts->rows_skipped, "row skipped", "rows skipped");
 	append_count(&buf, counts->rows_rejected, "row rejected", "rows rejected");
+	append_count(&buf, counts->facts_rekeyed, "fact re-keyed", "facts re-keyed");
+	append_count(&buf, counts->facts_unknown, "of them without a version",
+				 "of them without a version");
 	if (!wrote)
 		appendStringInfoString(&buf, ", nothing changed");
 

@@ -23,18 +23,6 @@
 #include "write.h"
 
 static void
-add_counts(Scd2RunCounts *total, const Scd2RunCounts *counts)
-{
-	int64	   *to = (int64 *) total;
-	const int64 *from = (const int64 *) counts;
-
-	StaticAssertStmt(sizeof(Scd2RunCounts) % sizeof(int64) == 0,
-					 "Scd2RunCounts has counts only");
-	for (int i = 0; i < sizeof(Scd2RunCounts) / sizeof(int64); i++)
-		to[i] += from[i];
-}
-
-static void
 retry_group(Scd2Run *run, Scd2Retry *retry, TimestampTz batch_time,
 			Scd2RunCounts *total)
 {
@@ -68,7 +56,7 @@ retry_group(Scd2Run *run, Scd2Retry *retry, TimestampTz batch_time,
 		scd2_registry_lacked(run->dim, batch->lacks);
 	scd2_run_logged(run);
 
-	add_counts(total, &batch->counts);
+	scd2_run_add_counts(total, &batch->counts);
 	PopActiveSnapshot();
 	scd2_spi_end();
 	MemoryContextSwitchTo(cxt);

@@ -17,6 +17,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -25,6 +26,7 @@
 #include "utils/timestamp.h"
 
 #include "history.h"
+#include "link.h"
 #include "names.h"
 #include "plan.h"
 #include "progress.h"
@@ -140,7 +142,10 @@ scd2_batch_begin(Scd2Dimension *dim)
 	batch->has_overlay = scd2_has_overlay(dim);
 	scd2_plan_layout(dim, &batch->layout, NULL);
 	if (OidIsValid(dim->log))
+	{
 		batch->undone = scd2_runs_undone(dim, DT_NOEND);
+		batch->has_inferred = scd2_runs_have_inferred(dim);
+	}
 
 	MemoryContextSwitchTo(oldcxt);
 	return batch;
@@ -179,12 +184,25 @@ scd2_batch_end(Scd2Batch *batch)
 static void
 set_constraints_immediate(const Scd2Dimension *dim)
 {
-	Oid			types[] = {OIDOID, OIDOID, OIDOID};
-	Datum		values[] = {ObjectIdGetDatum(dim->relid),
-		ObjectIdGetDatum(dim->log),
-	ObjectIdGetDatum(dim->history != NULL ? dim->history->relid : InvalidOid)};
+	List	   *relids = scd2_link_relations(dim->id);
+	Oid			types[] = {OIDARRAYOID};
+	Datum		values[1];
+	Datum	   *oids;
+	int			noids = 0;
+	ListCell   *lc;
 	StringInfoData sql;
 	uint64		n;
+
+	oids = palloc((list_length(relids) + 3) * sizeof(Datum));
+	oids[noids++] = ObjectIdGetDatum(dim->relid);
+	if (OidIsValid(dim->log))
+		oids[noids++] = ObjectIdGetDatum(dim->log);
+	if (dim->history != NULL)
+		oids[noids++] = ObjectIdGetDatum(dim->history->relid);
+	foreach(lc, relids)
+		oids[noids++] = ObjectIdGetDatum(lfirst_oid(lc));
+	values[0] = PointerGetDatum(construct_array(oids, noids, OIDOID, sizeof(Oid), true,
+												TYPALIGN_INT));
 
 	/* all there are now, whatever the transaction's snapshot shows */
 	PushActiveSnapshot(GetLatestSnapshot());
@@ -194,9 +212,9 @@ set_constraints_immediate(const Scd2Dimension *dim)
 					  "  JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.connamespace\n"
 					  " WHERE c.condeferrable\n"
 					  "   AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')\n"
-					  "   AND (c.conrelid OPERATOR(pg_catalog.=) ANY (ARRAY[$1, $2, $3])\n"
-					  "        OR c.confrelid OPERATOR(pg_catalog.=) ANY (ARRAY[$1, $2, $3]))",
-					  3, types, values, NULL);
+					  "   AND (c.conrelid OPERATOR(pg_catalog.=) ANY ($1)\n"
+					  "        OR c.confrelid OPERATOR(pg_catalog.=) ANY ($1))",
+					  1, types, values, NULL);
 	PopActiveSnapshot();
 	if (n == 0)
 		return;
@@ -252,90 +270,156 @@ static const RunKind run_kinds[] = {
 	[SCD2_RUN_REBUILD] = {"rebuild", "rebuilding", "rebuild of"},
 	[SCD2_RUN_UNDO] = {"undo", "undoing a run of", "undo in"},
 	[SCD2_RUN_RETRY] = {"retry", "retrying rejected rows of", "retry for"},
+	[SCD2_RUN_RESOLVE] = {"resolve", "resolving facts of", "resolve by"},
 };
 
-static void
-run_locked(Oid relid, const RunKind *kind, Running *entry,
-		   const Scd2RunAlter *alter, Scd2RunBody body, void *arg)
+/*
+ * A run, and what is kept for its end.
+ */
+typedef struct RunFrame
 {
-	Scd2Run		run = {0};
-	bool		alters;
-	Oid			caller = GetUserId();
-	TimestampTz started_at = GetCurrentTimestamp();
-	Scd2Activity activity;
+	Scd2Run		run;
+	const RunKind *kind;
+	Running		entry;
+	Oid			caller;
+	TimestampTz started_at;
 	Relation	rel;
-	Relation	log = NULL;
-	Relation	history = NULL;
+	Relation	log;
+	Relation	history;
+} RunFrame;
 
-	run.dim = scd2_registry_load(relid, CurrentMemoryContext);
-	scd2_registry_check_owner(run.dim);
+static void
+begin_run(RunFrame *frame, Oid relid, const RunKind *kind, bool check_owner,
+		  const Scd2RunAlter *alter, void *arg)
+{
+	Scd2Run    *run = &frame->run;
+	Scd2Activity activity;
+	bool		alters;
+
+	frame->kind = kind;
+	frame->caller = GetUserId();
+	frame->started_at = GetCurrentTimestamp();
+	run->dim = scd2_registry_load(relid, CurrentMemoryContext);
+	if (check_owner)
+		scd2_registry_check_owner(run->dim);
 	check_not_running(relid);
-	running = entry;
-	scd2_activity_push(&activity, kind->doing, run.dim->label);
+	frame->entry.relid = relid;
+	frame->entry.outer = running;
+	running = &frame->entry;
+	scd2_activity_push(&activity, kind->doing, run->dim->label);
 	scd2_progress_start(relid);
 	scd2_progress_phase(SCD2_PHASE_LOCK, 0);
 
 	/* no DDL while we work; then wait for an earlier run, and look again */
-	alters = alter != NULL && alter->needed(run.dim, arg);
+	alters = alter != NULL && alter->needed(run->dim, arg);
 	LockRelationOid(relid, alters ? AccessExclusiveLock : RowExclusiveLock);
-	scd2_registry_lock(run.dim, &run.lock);
-	run.dim = scd2_registry_load(relid, CurrentMemoryContext);
-	scd2_registry_check_owner(run.dim);
+	scd2_registry_lock(run->dim, &run->lock);
+	run->dim = scd2_registry_load(relid, CurrentMemoryContext);
+	if (check_owner)
+		scd2_registry_check_owner(run->dim);
 	if (alters)
 	{
-		set_constraints_immediate(run.dim);
-		alter->alter(&run, arg);
-		run.dim = scd2_registry_load(relid, CurrentMemoryContext);
+		set_constraints_immediate(run->dim);
+		alter->alter(run, arg);
+		run->dim = scd2_registry_load(relid, CurrentMemoryContext);
 	}
 
 	/* open, so that nothing that the run calls alters, empties or drops them */
-	rel = table_open(relid, NoLock);
-	if (OidIsValid(run.dim->log))
+	frame->rel = table_open(relid, NoLock);
+	if (OidIsValid(run->dim->log))
 	{
-		log = try_table_open(run.dim->log, RowExclusiveLock);
-		if (log == NULL)
+		frame->log = try_table_open(run->dim->log, RowExclusiveLock);
+		if (frame->log == NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_TABLE),
 					 errmsg("change log of dimension \"%s\" does not exist any more",
-							run.dim->label)));
+							run->dim->label)));
 	}
-	if (run.dim->history != NULL)
+	if (run->dim->history != NULL)
 	{
-		history = try_table_open(run.dim->history->relid, RowExclusiveLock);
-		if (history == NULL)
+		frame->history = try_table_open(run->dim->history->relid, RowExclusiveLock);
+		if (frame->history == NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_TABLE),
 					 errmsg("history table of dimension \"%s\" does not exist any more",
-							run.dim->label)));
+							run->dim->label)));
 	}
-	set_constraints_immediate(run.dim);
-	scd2_logpos_begin(run.dim, &run.pos);
+	set_constraints_immediate(run->dim);
+	scd2_logpos_begin(run->dim, &run->pos);
+	scd2_activity_pop(&activity);
+}
+
+static void
+do_run(RunFrame *frame, Scd2RunBody body, void *arg)
+{
+	Scd2Run    *run = &frame->run;
+	Scd2Activity activity;
+
+	scd2_activity_push(&activity, frame->kind->doing, run->dim->label);
 
 	/* the snapshot is taken after the lock: it sees all that the last run did */
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
-	body(&run, arg);
+	body(run, arg);
 	PopActiveSnapshot();
 
-	if (history != NULL)
-		table_close(history, NoLock);
-	if (log != NULL)
-		table_close(log, NoLock);
-	table_close(rel, NoLock);
+	if (frame->history != NULL)
+		table_close(frame->history, NoLock);
+	if (frame->log != NULL)
+		table_close(frame->log, NoLock);
+	table_close(frame->rel, NoLock);
 
-	scd2_registry_write_run(run.dim, &run.lock, kind->action, run.batch->source,
-							run.batch->scope, caller, started_at,
-							run.batch->source_label != NULL ?
-							run.batch->batch_time : DT_NOEND,
-							&run.batch->counts);
-	scd2_logpos_end(run.dim, &run.batch->pos, run.lock.run_id);
-	scd2_report_last_run(run.lock.run_id);
-	scd2_report_notice(run.dim, run.lock.run_id, kind->notice,
-					   &run.batch->counts, run.wrote);
+	scd2_registry_write_run(run->dim, &run->lock, frame->kind->action,
+							run->batch->source, run->batch->scope, frame->caller,
+							frame->started_at,
+							run->batch->source_label != NULL ?
+							run->batch->batch_time : DT_NOEND,
+							&run->batch->counts);
+	scd2_logpos_end(run->dim, &run->batch->pos, run->lock.run_id);
+	scd2_report_last_run(run->lock.run_id);
+	scd2_report_notice(run->dim, run->lock.run_id, frame->kind->notice,
+					   &run->batch->counts, run->wrote);
 
-	scd2_progress_end();
 	scd2_activity_pop(&activity);
-	scd2_batch_end(run.batch);
+	scd2_batch_end(run->batch);
+}
+
+static void
+run_all(const List *relids, Scd2RunKind kind, bool check_owner,
+		const Scd2RunAlter *alter, Scd2RunBody body, void *arg)
+{
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext,
+											  "scd2 run",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
+	int			nframes = list_length(relids);
+	RunFrame   *frames = palloc0(nframes * sizeof(RunFrame));
+	Running    *outer = running;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	scd2_spi_begin();
+	MemoryContextSwitchTo(cxt);
+
+	PG_TRY();
+	{
+		for (int i = 0; i < nframes; i++)
+			begin_run(&frames[i], list_nth_oid(relids, i), &run_kinds[kind],
+					  check_owner, alter, arg);
+		for (int i = 0; i < nframes; i++)
+			do_run(&frames[i], body, arg);
+		scd2_progress_end();
+	}
+	PG_FINALLY();
+	{
+		running = outer;
+	}
+	PG_END_TRY();
+
+	scd2_spi_end();
+	PopActiveSnapshot();
+
+	MemoryContextSwitchTo(oldcxt);
+	MemoryContextDelete(cxt);
 }
 
 /*
@@ -351,33 +435,13 @@ void
 scd2_run_altering(Oid relid, Scd2RunKind kind, const Scd2RunAlter *alter,
 				  Scd2RunBody body, void *arg)
 {
-	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext,
-											  "scd2 run",
-											  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
-	Running		entry;
+	run_all(list_make1_oid(relid), kind, true, alter, body, arg);
+}
 
-	PushActiveSnapshot(GetTransactionSnapshot());
-	scd2_spi_begin();
-	MemoryContextSwitchTo(cxt);
-
-	entry.relid = relid;
-	entry.outer = running;
-	PG_TRY();
-	{
-		run_locked(relid, &run_kinds[kind], &entry, alter, body, arg);
-	}
-	PG_FINALLY();
-	{
-		running = entry.outer;
-	}
-	PG_END_TRY();
-
-	scd2_spi_end();
-	PopActiveSnapshot();
-
-	MemoryContextSwitchTo(oldcxt);
-	MemoryContextDelete(cxt);
+void
+scd2_run_several(const List *relids, Scd2RunKind kind, Scd2RunBody body, void *arg)
+{
+	run_all(relids, kind, false, NULL, body, arg);
 }
 
 /*
@@ -393,6 +457,21 @@ scd2_run_adopt(Scd2Run *run, Scd2Batch *batch)
 	batch->last_batch_time = run->lock.last_batch_time;
 	batch->has_newest = run->lock.has_newest;
 	batch->newest = run->lock.newest;
+}
+
+/*
+ * Add up what the batches of one run counted; see run.h.
+ */
+void
+scd2_run_add_counts(Scd2RunCounts *total, const Scd2RunCounts *counts)
+{
+	int64	   *to = (int64 *) total;
+	const int64 *from = (const int64 *) counts;
+
+	StaticAssertStmt(sizeof(Scd2RunCounts) % sizeof(int64) == 0,
+					 "Scd2RunCounts has counts only");
+	for (int i = 0; i < sizeof(Scd2RunCounts) / sizeof(int64); i++)
+		to[i] += from[i];
 }
 
 /*

@@ -26,7 +26,8 @@ typedef enum Scd2RunKind
 	SCD2_RUN_APPLY,
 	SCD2_RUN_REBUILD,
 	SCD2_RUN_UNDO,
-	SCD2_RUN_RETRY
+	SCD2_RUN_RETRY,
+	SCD2_RUN_RESOLVE
 } Scd2RunKind;
 
 /* A run that is under way; the body sets batch and wrote. */
@@ -65,8 +66,19 @@ extern void scd2_run_altering(Oid relid, Scd2RunKind kind,
 							  const Scd2RunAlter *alter, Scd2RunBody body,
 							  void *arg);
 
+/*
+ * One run of each of several dimensions.  The locks of all are taken first, in
+ * the given order; the caller gives them by id, so that two never wait for each
+ * other.  Does not check that the caller has their owners' roles.
+ */
+extern void scd2_run_several(const List *relids, Scd2RunKind kind,
+							 Scd2RunBody body, void *arg);
+
 /* Make "batch" the run's. */
 extern void scd2_run_adopt(Scd2Run *run, Scd2Batch *batch);
+
+/* Where a run works on several batches: add one's counts to all. */
+extern void scd2_run_add_counts(Scd2RunCounts *total, const Scd2RunCounts *counts);
 
 /* After writing: the newest E of the log, for the next run. */
 extern void scd2_run_logged(Scd2Run *run);

@@ -115,6 +115,29 @@ scd2_runs_next_snapshot(const Scd2Dimension *dim, TimestampTz after,
 }
 
 /*
+ * Inferred members are made by runs of resolve, and opened by nothing else.
+ */
+bool
+scd2_runs_have_inferred(const Scd2Dimension *dim)
+{
+	static SPIPlanPtr plan = NULL;
+	const Oid	types[] = {INT4OID};
+	Datum		values[] = {Int32GetDatum(dim->id)};
+	bool		found;
+	Scd2Rights	save;
+
+	scd2_registry_enter(&save);
+	scd2_spi_begin();
+	found = scd2_spi_cached("look for inferred members", &plan,
+							"SELECT FROM scd2.registry_run r WHERE r.dimension_id = $1"
+							" AND r.action = 'resolve' AND r.versions_opened > 0 LIMIT 1",
+							1, types, values, NULL, true) > 0;
+	scd2_spi_end();
+	scd2_rights_leave(&save);
+	return found;
+}
+
+/*
  * A run; see runs.h.
  */
 bool

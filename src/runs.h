@@ -29,6 +29,9 @@ extern bool scd2_runs_next_snapshot(const Scd2Dimension *dim, TimestampTz after,
 									int64 run_id, const char *scope,
 									TimestampTz *batch_time, int64 *next_id);
 
+/* Did any run make inferred members (R31)? */
+extern bool scd2_runs_have_inferred(const Scd2Dimension *dim);
+
 /* A run, as undo needs to know it. */
 typedef struct Scd2PastRun
 {

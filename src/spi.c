@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 #include "utils/queryenvironment.h"
 #include "utils/resowner.h"
+#include "utils/snapmgr.h"
 
 static void
 activity_callback(void *arg)
@@ -84,7 +85,7 @@ scd2_spi_end(void)
 static uint64
 execute(const char *step, const char *sql, int nargs,
 		const Oid *types, const Datum *values, const bool *nulls,
-		bool read_only, DestReceiver *dest)
+		bool read_only, uint64 limit, DestReceiver *dest)
 {
 	SPIExecuteOptions options = {0};
 	ErrorContextCallback context;
@@ -104,6 +105,7 @@ execute(const char *step, const char *sql, int nargs,
 		options.params = params;
 	}
 	options.read_only = read_only;
+	options.tcount = limit;
 	options.dest = dest;
 
 	context.callback = step_callback;
@@ -129,7 +131,7 @@ uint64
 scd2_spi_run(const char *step, const char *sql, int nargs,
 			 const Oid *types, const Datum *values, const bool *nulls)
 {
-	return execute(step, sql, nargs, types, values, nulls, false, NULL);
+	return execute(step, sql, nargs, types, values, nulls, false, 0, NULL);
 }
 
 /*
@@ -139,7 +141,49 @@ uint64
 scd2_spi_read(const char *step, const char *sql, int nargs,
 			  const Oid *types, const Datum *values, const bool *nulls)
 {
-	return execute(step, sql, nargs, types, values, nulls, true, NULL);
+	return execute(step, sql, nargs, types, values, nulls, true, 0, NULL);
+}
+
+/*
+ * Is there a row?  Without LIMIT, which would make the planner hope for an early
+ * one: most often there is none.
+ */
+bool
+scd2_spi_exists(const char *step, const char *sql, int nargs,
+				const Oid *types, const Datum *values, const bool *nulls)
+{
+	return execute(step, sql, nargs, types, values, nulls, true, 1, NULL) > 0;
+}
+
+/*
+ * Run one statement under the active snapshot; see spi.h.
+ */
+uint64
+scd2_spi_run_at(const char *step, const char *sql)
+{
+	ErrorContextCallback context;
+	SPIPlanPtr	plan;
+	int			rc;
+
+	context.callback = step_callback;
+	context.arg = unconstify(char *, step);
+	context.previous = error_context_stack;
+	error_context_stack = &context;
+
+	plan = SPI_prepare(sql, 0, NULL);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s: %s",
+			 SPI_result_code_string(SPI_result), sql);
+	rc = SPI_execute_snapshot(plan, NULL, NULL, GetActiveSnapshot(),
+							  InvalidSnapshot, false, true, 0);
+	if (rc < 0)
+		elog(ERROR, "SPI_execute_snapshot failed: %s: %s",
+			 SPI_result_code_string(rc), sql);
+	SPI_freeplan(plan);
+
+	error_context_stack = context.previous;
+
+	return SPI_processed;
 }
 
 /*
@@ -150,7 +194,7 @@ scd2_spi_stream(const char *step, const char *sql, int nargs,
 				const Oid *types, const Datum *values, const bool *nulls,
 				bool read_only, DestReceiver *dest)
 {
-	return execute(step, sql, nargs, types, values, nulls, read_only, dest);
+	return execute(step, sql, nargs, types, values, nulls, read_only, 0, dest);
 }
 
 static void

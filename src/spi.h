@@ -38,6 +38,17 @@ extern uint64 scd2_spi_stream(const char *step, const char *sql, int nargs,
 							  const bool *nulls, bool read_only,
 							  DestReceiver *dest);
 
+/* Does a statement, read under the active snapshot, return any row? */
+extern bool scd2_spi_exists(const char *step, const char *sql, int nargs,
+							const Oid *types, const Datum *values,
+							const bool *nulls);
+
+/*
+ * Run a statement that writes, under the active snapshot and with what this
+ * command has done so far: several of them see the same rows of others.
+ */
+extern uint64 scd2_spi_run_at(const char *step, const char *sql);
+
 /*
  * Make "dest", the first member of a state of the caller's, a receiver that
  * hands each row to "receive".  "startup" may be NULL.

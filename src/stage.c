@@ -122,6 +122,15 @@ prepare_compare(StageState *state)
 	state->seed = pg_prng_uint64(&pg_global_prng_state);
 }
 
+static bool
+all_null(const bool *isnull, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!isnull[i])
+			return false;
+	return true;
+}
+
 /*
  * Snapshot: take a current version into the key set.
  */
@@ -148,6 +157,9 @@ add_version(void *arg, TupleTableSlot *slot, const Datum *keys,
 								 state->seed);
 	entry.row = scd2_row_hash128(state->row_hasher, state->cmp_values,
 								 state->cmp_isnull, state->seed).low;
+	/* an inferred member looks like one that has no value: the log tells */
+	if (batch->has_inferred && all_null(state->cmp_isnull, state->ncompared))
+		entry.row = ~entry.row;
 	entry.tid = slot->tts_tid;
 	if (dim->is_deleted_attnum != 0 &&
 		DatumGetBool(slot->tts_values[dim->is_deleted_attnum - 1]))

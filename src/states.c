@@ -136,7 +136,8 @@ add_change(void *arg, const Scd2ChainChange *change)
 	const Scd2Dimension *dim = state->batch->dim;
 	int			order = compare_time(dim, change, state->next, state->next_e);
 
-	if (order > 0)
+	/* that a fact refers to a key tells nothing of it (R31) */
+	if (order > 0 || change->inferred)
 		return;
 	scd2_fold_change(state->next_fold, &change->fold);
 	/* at the very time of that run, later loads alone told of the key again */

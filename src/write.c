@@ -28,6 +28,7 @@
 #include "utils/relcache.h"
 #include "utils/timestamp.h"
 
+#include "facts.h"
 #include "meddle.h"
 #include "plan.h"
 #include "plan_chain.h"
@@ -458,6 +459,7 @@ scd2_write(Scd2Batch *batch)
 	char	   *on_insert = NULL;
 	char	   *meddlers;
 	Scd2Store	before = {0};
+	Scd2Removal removal = {0};
 
 	if (versions)
 		find_meddlers(dim, &on_update, &on_insert);
@@ -488,8 +490,12 @@ scd2_write(Scd2Batch *batch)
 	write_revises(batch, dim, &batch->grows);
 	if (batch->overwrites.ntuples > 0)
 		write_overwrites(batch);
+	/* open, re-key, then remove: what refers to a version that goes is known then */
 	if (dooms)
-		scd2_remove_versions(batch);
+		scd2_lock_doomed(batch, &removal);
+	scd2_rekey_facts(batch);
+	if (dooms)
+		scd2_remove_versions(batch, &removal);
 	if (batch->logged.ntuples > 0)
 		write_log(batch);
 

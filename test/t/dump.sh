@@ -65,6 +65,8 @@ everything() { # database
     q "$1" "SELECT * FROM gold.past ORDER BY 1"
     q "$1" "SELECT * FROM gold.dim_split_versions ORDER BY 1"
     q "$1" "SELECT * FROM gold.dim_wide_as_of('2024-06-01') ORDER BY 1"
+    q "$1" "SELECT * FROM scd2.registry_fact ORDER BY id"
+    q "$1" "SELECT * FROM mart.\"Sales\" ORDER BY 1"
 }
 
 cleanup
@@ -125,6 +127,16 @@ ALTER TABLE hist.changes RENAME scd2_effective_at TO e;
 ALTER TABLE stg.customer RENAME TO client;
 UPDATE stg.client SET tier = 'gold', at = '2024-02-01' WHERE id = 2;
 CALL scd2.apply('gold.dim_client');
+-- facts, renamed too; an inferred member in the dimension
+CREATE SCHEMA mart;
+CREATE TABLE mart.sales (n int, client int, at timestamptz, sk bigint REFERENCES gold.dim_client ON DELETE CASCADE, wide_sk bigint);
+INSERT INTO mart.sales VALUES (1, 1, '2024-01-10'), (2, 2, '2024-02-10'), (3, 7, '2024-02-10'), (4, NULL, NULL);
+SELECT scd2.register_fact('mart.sales', 'gold.dim_client', '{client}', 'at', 'sk') \g /dev/null
+SELECT scd2.register_fact('mart.sales', 'gold.dim_wide', '{client}', 'at', 'wide_sk', infer => true) \g /dev/null
+CALL scd2.resolve('mart.sales');
+ALTER TABLE mart.sales RENAME TO "Sales";
+ALTER TABLE mart."Sales" RENAME sk TO "Client SK";
+ALTER TABLE mart."Sales" RENAME client TO "Client";
 -- what a dropped dimension leaves, too
 CREATE TABLE stg.plain (id int, v text);
 SELECT scd2.create_dimension('gold.dim_kept', 'stg.plain', '{id}') \g /dev/null
@@ -144,6 +156,11 @@ is 'run ids go on' "$((runs + 1))" "$(q scd2_dump_b 'SELECT max(id) FROM scd2.ru
 q scd2_dump_b "UPDATE stg.client SET tier = 'silver', at = '2024-03-01' WHERE id = 1; CALL scd2.apply('gold.dim_client')"
 is 'a new batch is applied' '2 read, 1 opened, 1 closed' "$(last_run scd2_dump_b gold.dim_client)"
 is 'the log counts on' 't' "$(q scd2_dump_b 'SELECT count(*) = count(DISTINCT scd2_id) AND max(scd2_run) = '$((runs + 2))' FROM hist.changes')"
+is 'facts follow after a restore' '1:2024-01-05 00:00:00+00 2:2024-02-01 00:00:00+00 0' "$(q scd2_dump_b "
+    UPDATE stg.client SET tier = 'silver', at = '2024-01-05' WHERE id = 1; CALL scd2.apply('gold.dim_client')" >/dev/null
+    q scd2_dump_b "SELECT string_agg(n || ':' || begins, ' ' ORDER BY n) || ' ' || (SELECT count(*) FROM scd2.check('gold.dim_client')) FROM mart.\"Sales\" JOIN gold.dim_client ON customer_sk = \"Client SK\" WHERE client_id IS NOT NULL")"
+is 'ids of facts go on' 't' "$(q scd2_dump_b "CREATE TABLE mart.more (id int, at timestamptz, sk bigint); SELECT scd2.register_fact('mart.more', 'gold.dim_client', '{id}', 'at', 'sk')" >/dev/null
+    q scd2_dump_b 'SELECT max(id) = count(*) FROM scd2.registry_fact')"
 q scd2_dump_b "CALL scd2.apply('gold.\"Dim Shop\"')"
 is 'a source view that was restored late is found' '2 read, 0 opened, 0 closed' "$(last_run scd2_dump_b '"gold"."Dim Shop"')"
 q scd2_dump_b "UPDATE stg.client SET at = '2024-03-01'; CALL scd2.apply('gold.dim_split')"
@@ -152,7 +169,7 @@ is 'closed versions move into a restored history' '2 read, 1 opened, 1 closed|2|
 q scd2_dump_b "CALL scd2.apply('gold.dim_wide')"
 is 'a gained column is known in another database' '3 read, 0 opened, 0 closed' "$(last_run scd2_dump_b gold.dim_wide)"
 q scd2_dump_b "ALTER TABLE stg.wide ADD x int; UPDATE stg.wide SET x = 1, w = 'late' WHERE id = 2; CALL scd2.apply('gold.dim_wide')"
-is 'and the next one is gained' '1|a|w||2|b|late|1|' "$(q scd2_dump_b "SELECT id, v, w, x FROM gold.dim_wide_current ORDER BY id" | tr '\n' '|')"
+is 'and the next one is gained' '1|a|w||2|b|late|1|' "$(q scd2_dump_b "SELECT id, v, w, x FROM gold.dim_wide_current WHERE id < 7 ORDER BY id" | tr '\n' '|')"
 is 'by their runs, which the log tells' '' "$(q scd2_dump_b "SELECT * FROM scd2.check('gold.dim_wide')")"
 is 'recorded_at goes on' 't' "$(q scd2_dump_b 'SELECT bool_and(b.recorded_at > a.recorded_at) FROM scd2.runs a JOIN scd2.runs b ON b.id > a.id AND b.dimension = a.dimension')"
 is 'ids of dimensions go on' 'gold.dim_new' "$(q scd2_dump_b "SELECT scd2.create_dimension('gold.dim_new', 'stg.plain', '{id}')")"
@@ -162,6 +179,8 @@ is 'a kept table is taken up' 'gold.dim_kept' "$(q scd2_dump_b "SELECT scd2.crea
 fresh scd2_dump_b
 pg_restore --single-transaction -d scd2_dump_b "$work/full"
 q scd2_dump_b "ALTER TABLE gold.dim_client RENAME TO d; ALTER TABLE gold.d RENAME client_id TO k; ALTER SCHEMA hist RENAME TO h; ALTER TABLE stg.client RENAME TO c"
+q scd2_dump_b 'ALTER TABLE mart."Sales" RENAME TO s; ALTER TABLE mart.s RENAME "Client SK" TO k'
+is 'renames of facts, too' 's|k,s|wide_sk' "$(q scd2_dump_b 'SELECT table_name, surrogate_key FROM scd2.registry_fact ORDER BY id' | paste -sd,)"
 is 'renames after a restore are followed' 'gold.d|stg.c|h.changes|{k}' \
     "$(q scd2_dump_b "SELECT dimension, source, log, business_key FROM scd2.dimensions WHERE dimension = 'gold.d'::regclass")"
 q scd2_dump_b "CALL scd2.apply('gold.d')"
@@ -197,7 +216,7 @@ succeeds 'parallel restore' pg_restore -j 2 -d scd2_dump_b "$work/full"
 is 'registered after a parallel restore' "$before" "$(everything scd2_dump_b)"
 
 # partial dumps: what was left out fails nothing, and is not taken for what comes later
-pg_dump -Fc -N gold -f "$work/without_gold" scd2_dump_a
+pg_dump -Fc -N gold -N mart -f "$work/without_gold" scd2_dump_a
 fresh scd2_dump_c
 succeeds 'restore of a dump without the dimensions' pg_restore --single-transaction -d scd2_dump_c "$work/without_gold"
 is 'they are not registered there' '' "$(q scd2_dump_c 'SELECT dimension FROM scd2.dimensions')"
@@ -206,6 +225,14 @@ q scd2_dump_c "CREATE SCHEMA gold; CREATE TABLE gold.dim_client (customer_sk big
 is 'a table that took the name is not the dimension' '' "$(q scd2_dump_c 'SELECT dimension FROM scd2.dimensions')"
 is 'apply refuses it' '1' "$(q scd2_dump_c "CALL scd2.apply('gold.dim_client')" | grep -c 'is not a dimension')"
 is 'the runs are still there' "$runs" "$(q scd2_dump_c 'SELECT max(id) FROM scd2.runs')"
+
+pg_dump -Fc -N mart -f "$work/without_mart" scd2_dump_a
+fresh scd2_dump_c
+succeeds 'restore of a dump without the facts' pg_restore --single-transaction -d scd2_dump_c "$work/without_mart"
+q scd2_dump_c "CALL scd2.apply('gold.dim_client')"
+is 'the dimension works without them' '2 read, 0 opened, 0 closed' "$(last_run scd2_dump_c gold.dim_client)"
+q scd2_dump_c 'CREATE SCHEMA mart; CREATE TABLE mart."Sales" ("Client" int, at timestamptz, "Client SK" bigint, wide_sk bigint)'
+is 'a table that took the name is not the fact' '1' "$(q scd2_dump_c "CALL scd2.resolve('mart.\"Sales\"')" | grep -c 'is not a registered fact')"
 
 pg_dump -Fc -N stg -T 'gold."Dim Shop"*' -f "$work/without_stg" scd2_dump_a
 fresh scd2_dump_c

@@ -1,0 +1,1 @@
+CALL scd2.resolve('fact');
