@@ -27,6 +27,7 @@ OBJS = \
 	src/diff.o \
 	src/drift.o \
 	src/emit.o \
+	src/feed.o \
 	src/fingerprint.o \
 	src/fold.o \
 	src/follow.o \
@@ -72,6 +73,7 @@ OBJS = \
 	src/states.o \
 	src/undo.o \
 	src/versionrow.o \
+	src/why.o \
 	src/write.o
 
 SHLIB_LINK = -lxxhash

@@ -32,6 +32,9 @@ typedef struct Scd2ChainChange
 	int64		run;			/* 0: a preview's */
 	bool		has_source_time;
 	Datum		source_time;
+	const Datum *seq;			/* nseq; with SCD2_CHAIN_ORIGIN, as what follows */
+	const bool *seq_isnull;
+	TimestampTz recorded_at;
 } Scd2ChainChange;
 
 /* One key. */
