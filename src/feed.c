@@ -32,6 +32,9 @@
 #include "run.h"
 #include "runs.h"
 
+#define FROM_START	0			/* for after_run */
+#define TO_LAST		PG_INT64_MAX	/* for until_run */
+
 /* A version that is not as it was: its place in the one chain and the other. */
 typedef struct FeedChange
 {
@@ -278,24 +281,29 @@ find_keys(Scd2Batch *batch, const Scd2RunSpan *span, const Scd2RunSet *undone)
 	dest->rDestroy(dest);
 }
 
+/*
+ * Numbers of other dimensions' runs are refused, though they could be compared: who
+ * remembers the newest of all may have seen it before an older one of this dimension
+ * was committed, and would never be fed that one.
+ */
 static void
 check_runs(const Scd2Dimension *dim, int64 after_run, int64 until_run,
 		   const Scd2RunSpan *span)
 {
-	int64		latest = Max(after_run, until_run == PG_INT64_MAX ? 0 : until_run);
+	bool		no_first = after_run != FROM_START && !span->has_first;
 
+	if (no_first || (until_run != TO_LAST && !span->has_second))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("dimension \"%s\" has no run " INT64_FORMAT, dim->label,
+						no_first ? after_run : until_run),
+				 errhint("The view scd2.runs lists its runs. A copy that begins is fed after run 0.")));
 	if (until_run < after_run)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("until_run " INT64_FORMAT " is before after_run " INT64_FORMAT,
 						until_run, after_run)));
-	if (latest > span->newest)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("run " INT64_FORMAT " does not exist", latest),
-				 errdetail("The newest run is " INT64_FORMAT ".", span->newest),
-				 errhint("Where an older database was restored, empty the copy, and feed it from the beginning with after_run => 0.")));
-	if (span->altered != 0 && span->after != DT_NOBEGIN)
+	if (span->altered != 0 && after_run != FROM_START)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("dimension \"%s\" was altered after run " INT64_FORMAT,
@@ -329,7 +337,7 @@ feed(Scd2Dimension *dim, int64 after_run, int64 until_run, ReturnSetInfo *rsinfo
 		state->all_differ = state->all_differ ||
 			(dim->attrs[i].since_run > after_run && dim->attrs[i].since_run <= until_run);
 
-	all_keys = state->all_differ || span.after == DT_NOBEGIN;
+	all_keys = state->all_differ || after_run == FROM_START;
 	if (!all_keys)
 		find_keys(batch, &span, &state->undone);
 	guc_level = scd2_spi_serial_begin(true);
@@ -356,8 +364,8 @@ scd2_feed(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	scd2_ask_begin(&ask, relid, "what its runs did can only be told from a log");
-	feed(ask.dim, PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1),
-		 PG_ARGISNULL(2) ? PG_INT64_MAX : PG_GETARG_INT64(2), rsinfo);
+	feed(ask.dim, PG_ARGISNULL(1) ? FROM_START : PG_GETARG_INT64(1),
+		 PG_ARGISNULL(2) ? TO_LAST : PG_GETARG_INT64(2), rsinfo);
 	scd2_ask_end(&ask);
 	PG_RETURN_VOID();
 }

@@ -135,14 +135,15 @@ scd2_runs_span(const Scd2Dimension *dim, int64 after_run, int64 until_run,
 	(void) scd2_spi_cached("runs between", &plan,
 						   "SELECT coalesce(max(r.recorded_at) FILTER (WHERE r.id <= $2), '-infinity'),"
 						   " coalesce(max(r.recorded_at) FILTER (WHERE r.id <= $3), '-infinity'),"
-						   " coalesce(min(r.id) FILTER (WHERE r.action = 'alter' AND r.id > $2), 0),"
-						   " (SELECT coalesce(max(n.id), 0) FROM scd2.registry_run n)"
+						   " coalesce(bool_or(r.id = $2), false), coalesce(bool_or(r.id = $3), false),"
+						   " coalesce(min(r.id) FILTER (WHERE r.action = 'alter' AND r.id > $2), 0)"
 						   " FROM scd2.registry_run r WHERE r.dimension_id = $1",
 						   3, types, values, NULL, true);
 	span->after = DatumGetTimestampTz(scd2_spi_value(0, 1, &isnull));
 	span->until = DatumGetTimestampTz(scd2_spi_value(0, 2, &isnull));
-	span->altered = DatumGetInt64(scd2_spi_value(0, 3, &isnull));
-	span->newest = DatumGetInt64(scd2_spi_value(0, 4, &isnull));
+	span->has_first = DatumGetBool(scd2_spi_value(0, 3, &isnull));
+	span->has_second = DatumGetBool(scd2_spi_value(0, 4, &isnull));
+	span->altered = DatumGetInt64(scd2_spi_value(0, 5, &isnull));
 	scd2_spi_end();
 	scd2_rights_leave(&save);
 }

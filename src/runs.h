@@ -46,8 +46,9 @@ typedef struct Scd2RunSpan
 	TimestampTz after;			/* when the last one up to the first was
 								 * recorded, else DT_NOBEGIN */
 	TimestampTz until;			/* the same for the second */
+	bool		has_first;		/* are they runs of the dimension at all? */
+	bool		has_second;
 	int64		altered;		/* first alter run after the first, or 0 */
-	int64		newest;			/* the newest run of all dimensions, or 0 */
 } Scd2RunSpan;
 
 extern void scd2_runs_span(const Scd2Dimension *dim, int64 after_run,

@@ -37,7 +37,6 @@ INSERT INTO s VALUES (1, 'x', 'Ada', '2026-01-01', false), (1, 'y', 'Ada', '2026
 CALL scd2.apply('dim_c');
 SELECT * FROM shown(0);
 SELECT count(*) FROM scd2.feed(NULL::dim_c, NULL);
-SELECT count(*) FROM scd2.feed(NULL::dim_c, -5);
 -- the whole row, but for columns that are not scd2's; times in UTC, whatever the session's zone
 ALTER TABLE dim_c ADD COLUMN own text DEFAULT 'mine';
 SET timezone = 'Asia/Tokyo';
@@ -92,10 +91,15 @@ SELECT * FROM shown(6);
 SELECT says('SELECT * FROM scd2.feed(NULL::dim_c, run(''dim_c'', 3), run(''dim_c'', 2))');
 SELECT says('SELECT * FROM scd2.feed(NULL::dim_c, 9000000000000000)');
 SELECT says('SELECT * FROM scd2.feed(NULL::dim_c, 0, 9000000000000000)');
+SELECT says('SELECT * FROM scd2.feed(NULL::dim_c, 0, 0)');
 SELECT says('SELECT * FROM scd2.feed(NULL::s, 0)');
 SELECT says('SELECT * FROM scd2.feed(1, 0)');
 SELECT scd2.create_dimension('dim_n', source => 's', business_key => '{id}', type2 => '{seg}', effective_at => 'at', change_log => false);
 SELECT says('SELECT * FROM scd2.feed(NULL::dim_n, 0)');
+-- another dimension's run: an older one of this dimension may have been committed after it
+CALL scd2.apply('dim_n');
+SELECT says('SELECT * FROM scd2.feed(NULL::dim_c, scd2.last_run())');
+SELECT says('SELECT * FROM scd2.feed(NULL::dim_c, 0, scd2.last_run())');
 -- an alteration in between
 BEGIN;
 INSERT INTO scd2.registry_run OVERRIDING SYSTEM VALUE SELECT (jsonb_populate_record(r, jsonb_build_object('id', nextval('scd2.registry_run_id_seq'), 'action', 'alter', 'recorded_at', clock_timestamp()))).* FROM scd2.registry_run r WHERE id = run('dim_c', 7);
