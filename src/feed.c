@@ -215,10 +215,10 @@ named_row_desc(const Scd2VersionRow *row)
 {
 	TupleDesc	desc = scd2_version_row_desc(row, 0);
 	ListCell   *lc;
-	int			n = 0;
 
 	foreach(lc, scd2_plan_open_columns(row->dim))
-		namestrcpy(&TupleDescAttr(desc, n++)->attname, (char *) lfirst(lc));
+		namestrcpy(&TupleDescAttr(desc, foreach_current_index(lc))->attname,
+				   (char *) lfirst(lc));
 	return BlessTupleDesc(desc);
 }
 
