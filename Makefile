@@ -29,6 +29,7 @@ OBJS = \
 	src/drift.o \
 	src/emit.o \
 	src/facts.o \
+	src/feed.o \
 	src/fingerprint.o \
 	src/fold.o \
 	src/follow.o \
@@ -83,6 +84,7 @@ OBJS = \
 	src/timeline_text.o \
 	src/undo.o \
 	src/versionrow.o \
+	src/why.o \
 	src/write.o
 
 SHLIB_LINK = -lxxhash

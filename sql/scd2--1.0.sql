@@ -660,8 +660,8 @@ COMMENT ON PROCEDURE scd2.undo(regclass, bigint) IS
 
 
 -- ---------------------------------------------------------------------------
--- asking (SPEC section 7): ask.c, lookup.c, changes.c, timeline_text.c,
--- timeline_svg.c
+-- asking (SPEC section 7): ask.c, lookup.c, changes.c, feed.c, why.c,
+-- timeline_text.c, timeline_svg.c
 --
 -- All with the caller's rights, who needs SELECT on the dimension (and its
 -- history), or on the log for what is asked of that.
@@ -704,6 +704,21 @@ LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 1000
 AS 'MODULE_PATHNAME', 'scd2_changes';
 COMMENT ON FUNCTION scd2.changes(anyelement, timestamptz, timestamptz) IS
     'versions of a dimension that were opened and closed from one time up to another, with old and new values';
+
+CREATE FUNCTION scd2.feed(dim anyelement, after_run bigint, until_run bigint DEFAULT NULL)
+RETURNS TABLE (change text, surrogate_key text, row_data jsonb)
+LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 1000
+AS 'MODULE_PATHNAME', 'scd2_feed';
+COMMENT ON FUNCTION scd2.feed(anyelement, bigint, bigint) IS
+    'what a copy of a dimension has to delete, update and insert to follow the runs after one, net';
+
+CREATE FUNCTION scd2.why(dimension regclass, VARIADIC key "any")
+RETURNS TABLE (effective_at timestamptz, sequence jsonb, is_deleted boolean, attributes jsonb,
+               run bigint, recorded_at timestamptz, outcome text)
+LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 10
+AS 'MODULE_PATHNAME', 'scd2_why';
+COMMENT ON FUNCTION scd2.why(regclass, "any") IS
+    'the logged changes of one key of a dimension, each with its run and what it did';
 
 CREATE FUNCTION scd2.stats(dimension regclass)
 RETURNS TABLE (section text, name text, value numeric, hint text)

@@ -215,6 +215,13 @@ add_change(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
 		change.has_source_time = true;
 		change.source_time = slot->tts_values[layout->source_time];
 	}
+	if (state->flags & SCD2_CHAIN_ORIGIN)
+	{
+		change.seq = slot->tts_values + layout->seq;
+		change.seq_isnull = slot->tts_isnull + layout->seq;
+		change.recorded_at = slot->tts_isnull[layout->recorded_at] ? DT_NOBEGIN :
+			DatumGetTimestampTz(slot->tts_values[layout->recorded_at]);
+	}
 	change.fold.effective_at = scd2_period_to_time(state->batch->dim,
 												   slot->tts_values[layout->e]);
 	change.fold.deleted = DatumGetBool(slot->tts_values[layout->deleted]);

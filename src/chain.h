@@ -33,6 +33,9 @@ typedef struct Scd2ChainChange
 	bool		inferred;		/* of an inferred member: tells nothing (R31) */
 	bool		has_source_time;
 	Datum		source_time;
+	const Datum *seq;			/* nseq; with SCD2_CHAIN_ORIGIN, as what follows */
+	const bool *seq_isnull;
+	TimestampTz recorded_at;
 } Scd2ChainChange;
 
 /* One key. */

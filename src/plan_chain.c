@@ -38,6 +38,13 @@ scd2_plan_chain_layout(const Scd2Dimension *dim, int flags,
 	layout->run = n++;
 	layout->attrs = n;
 	n += dim->nattrs;
+	if (flags & SCD2_CHAIN_ORIGIN)
+	{
+		Assert(!(flags & (SCD2_CHAIN_VERSIONS | SCD2_CHAIN_LOGGED)));
+		layout->seq = n;
+		n += dim->nseq;
+		layout->recorded_at = n++;
+	}
 	if (flags & SCD2_CHAIN_VERSIONS)
 	{
 		layout->tid = n++;
@@ -62,16 +69,21 @@ append_null(StringInfo buf, Oid typid, const char *name)
  * A column of the log, as the dimension's type: somebody may have widened only
  * the dimension's.
  */
+static char *
+logged(const Scd2Dimension *dim, const char *name, Oid wanted)
+{
+	Oid			typid = get_atttype(dim->log, get_attnum(dim->log, name));
+	char	   *column = scd2_plan_column_of("l", name);
+
+	return typid == wanted ? column :
+		psprintf("%s::%s", column, format_type_be_qualified(wanted));
+}
+
 static void
 append_logged(StringInfo buf, const Scd2Dimension *dim, const char *name,
 			  Oid wanted, const char *as)
 {
-	Oid			typid = get_atttype(dim->log, get_attnum(dim->log, name));
-
-	appendStringInfo(buf, ", %s", scd2_plan_column_of("l", name));
-	if (typid != wanted)
-		appendStringInfo(buf, "::%s", format_type_be_qualified(wanted));
-	appendStringInfo(buf, " AS %s", as);
+	appendStringInfo(buf, ", %s AS %s", logged(dim, name, wanted), as);
 }
 
 static void
@@ -187,6 +199,8 @@ append_log(StringInfo buf, const Scd2Dimension *dim, int flags)
 	for (int i = 0; i < dim->nattrs; i++)
 		append_logged(buf, dim, dim->attrs[i].log_name, dim->attrs[i].typid,
 					  psprintf("a%d", i + 1));
+	if (flags & SCD2_CHAIN_ORIGIN)
+		append_logged(buf, dim, dim->log_recorded_at, TIMESTAMPTZOID, "recorded_at");
 	if (flags & SCD2_CHAIN_VERSIONS)
 		append_no_version(buf, dim);
 	append_keys_join(buf, dim, flags, dim->log_sql_name, "l", true);
@@ -249,6 +263,12 @@ scd2_plan_chain(const Scd2Dimension *dim, int flags)
 					 dim->keeps_source_time ? ", c.source_time" : "");
 	for (int i = 1; i <= dim->nattrs; i++)
 		appendStringInfo(&buf, ", c.a%d", i);
+	if (flags & SCD2_CHAIN_ORIGIN)
+	{
+		for (int i = 1; i <= dim->nseq; i++)
+			appendStringInfo(&buf, ", c.s%d", i);
+		appendStringInfoString(&buf, ", c.recorded_at");
+	}
 	if (flags & SCD2_CHAIN_VERSIONS)
 	{
 		appendStringInfoString(&buf, ", c.tid, c.sk");
@@ -396,9 +416,33 @@ distinct_keys(const Scd2Dimension *dim, const char *relation, const char *alias,
 	appendStringInfoString(&buf, "SELECT DISTINCT ");
 	for (int i = 0; i < dim->nkeys; i++)
 		appendStringInfo(&buf, "%s%s AS k%d", i > 0 ? ", " : "",
-						 log_names ? scd2_plan_column_of(alias, dim->keys[i].log_name) :
+						 log_names ? logged(dim, dim->keys[i].log_name, dim->keys[i].typid) :
 						 psprintf("%s.k%d", alias, i + 1), i + 1);
 	appendStringInfo(&buf, "\n  FROM %s AS %s", relation, alias);
+	return buf.data;
+}
+
+/*
+ * The keys that the log tells something new of since $1, up to $2, or of runs that
+ * are undone since, $3.  Arrival grows with the time of recording, so that older
+ * changes need not be read to find the newer ones.
+ */
+char *
+scd2_plan_touched_keys(const Scd2Dimension *dim, bool has_undone)
+{
+	const char *id = scd2_plan_column_of("l", dim->log_id);
+	const char *at = scd2_plan_column_of("l", dim->log_recorded_at);
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "%s\n WHERE (%s OPERATOR(pg_catalog.>) $1 AND %s" AT_MOST "$2"
+					 "\n   AND %s OPERATOR(pg_catalog.>) COALESCE((SELECT %s FROM %s AS l"
+					 " WHERE %s" AT_MOST "$1 ORDER BY %s DESC LIMIT 1), 0))",
+					 distinct_keys(dim, dim->log_sql_name, "l", true), at, at, id, id,
+					 dim->log_sql_name, at, id);
+	if (has_undone)
+		appendStringInfo(&buf, "\n    OR %s" EQUALS "ANY ($3)",
+						 scd2_plan_column_of("l", dim->log_run));
 	return buf.data;
 }
 

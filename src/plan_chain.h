@@ -16,6 +16,8 @@
 #define SCD2_CHAIN_KEYS			0x04	/* only keys in the store scd2_chain_keys */
 #define SCD2_CHAIN_UNDONE		0x08	/* not the changes of the runs $1 */
 #define SCD2_CHAIN_KNOWN_AT		0x10	/* none recorded later than $2 */
+#define SCD2_CHAIN_ORIGIN		0x20	/* S of each change, and when it was
+										 * recorded; only for those in the log */
 
 /* What a row of the chain statement is. */
 typedef enum Scd2ChainKind
@@ -37,6 +39,8 @@ typedef struct Scd2ChainLayout
 	int			lacks;			/* ids of columns */
 	int			run;
 	int			attrs;			/* first of nattrs */
+	int			seq;			/* first of nseq; the two only with origin */
+	int			recorded_at;
 	int			tid;			/* from here on only with versions */
 	int			sk;
 	int			extras;			/* previous_* and current_*, in order */
@@ -55,6 +59,9 @@ extern char *scd2_plan_revise(const Scd2Dimension *dim, const char *store);
 extern char *scd2_plan_doom(const Scd2Dimension *dim);
 extern char *scd2_plan_lock_doomed(const Scd2Dimension *dim, List *attnums);
 extern char *scd2_plan_remove(const Scd2Dimension *dim);
+
+/* The keys touched between two times, or by runs; each once. */
+extern char *scd2_plan_touched_keys(const Scd2Dimension *dim, bool has_undone);
 
 /* The keys of a run, $1; and those given by a user, each once. */
 extern char *scd2_plan_run_keys(const Scd2Dimension *dim);

@@ -77,6 +77,78 @@ scd2_runs_undone_and(Datum undone, int64 run_id)
 }
 
 /*
+ * A list of runs; see runs.h.
+ */
+Scd2RunSet
+scd2_runs_set(Datum runs)
+{
+	Scd2RunSet	set = {0};
+	ArrayType  *array;
+
+	if (runs == (Datum) 0)
+		return set;
+	array = DatumGetArrayTypeP(runs);
+	set.n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	set.ids = (int64 *) ARR_DATA_PTR(array);
+	return set;
+}
+
+/*
+ * Is the run among them?
+ */
+bool
+scd2_runs_has(const Scd2RunSet *set, int64 run_id)
+{
+	int			low = 0;
+	int			high = set->n;
+
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (set->ids[middle] == run_id)
+			return true;
+		if (set->ids[middle] < run_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+/*
+ * What lies between two runs; see runs.h.
+ */
+void
+scd2_runs_span(const Scd2Dimension *dim, int64 after_run, int64 until_run,
+			   Scd2RunSpan *span)
+{
+	static SPIPlanPtr plan = NULL;
+	const Oid	types[] = {INT4OID, INT8OID, INT8OID};
+	Datum		values[] = {Int32GetDatum(dim->id), Int64GetDatum(after_run),
+	Int64GetDatum(until_run)};
+	bool		isnull;
+	Scd2Rights	save;
+
+	scd2_registry_enter(&save);
+	scd2_spi_begin();
+	(void) scd2_spi_cached("runs between", &plan,
+						   "SELECT coalesce(max(r.recorded_at) FILTER (WHERE r.id <= $2), '-infinity'),"
+						   " coalesce(max(r.recorded_at) FILTER (WHERE r.id <= $3), '-infinity'),"
+						   " coalesce(bool_or(r.id = $2), false), coalesce(bool_or(r.id = $3), false),"
+						   " coalesce(min(r.id) FILTER (WHERE r.action = 'alter' AND r.id > $2), 0)"
+						   " FROM scd2.registry_run r WHERE r.dimension_id = $1",
+						   3, types, values, NULL, true);
+	span->after = DatumGetTimestampTz(scd2_spi_value(0, 1, &isnull));
+	span->until = DatumGetTimestampTz(scd2_spi_value(0, 2, &isnull));
+	span->has_first = DatumGetBool(scd2_spi_value(0, 3, &isnull));
+	span->has_second = DatumGetBool(scd2_spi_value(0, 4, &isnull));
+	span->altered = DatumGetInt64(scd2_spi_value(0, 5, &isnull));
+	scd2_spi_end();
+	scd2_rights_leave(&save);
+}
+
+/*
  * The next snapshot; see runs.h.
  */
 bool

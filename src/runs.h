@@ -32,6 +32,31 @@ extern bool scd2_runs_next_snapshot(const Scd2Dimension *dim, TimestampTz after,
 /* Did any run make inferred members (R31)? */
 extern bool scd2_runs_have_inferred(const Scd2Dimension *dim);
 
+/* Runs as a list of their numbers, in order. */
+typedef struct Scd2RunSet
+{
+	int			n;
+	int64	   *ids;
+} Scd2RunSet;
+
+/* Such a bigint[], or 0, as a list in the current memory context. */
+extern Scd2RunSet scd2_runs_set(Datum runs);
+extern bool scd2_runs_has(const Scd2RunSet *set, int64 run_id);
+
+/* What lies between two runs. */
+typedef struct Scd2RunSpan
+{
+	TimestampTz after;			/* when the last one up to the first was
+								 * recorded, else DT_NOBEGIN */
+	TimestampTz until;			/* the same for the second */
+	bool		has_first;		/* are they runs of the dimension at all? */
+	bool		has_second;
+	int64		altered;		/* first alter run after the first, or 0 */
+} Scd2RunSpan;
+
+extern void scd2_runs_span(const Scd2Dimension *dim, int64 after_run,
+						   int64 until_run, Scd2RunSpan *span);
+
 /* A run, as undo needs to know it. */
 typedef struct Scd2PastRun
 {

@@ -48,6 +48,9 @@ is 'as_of' '1 a' "$(s -F ' ' -c "SELECT id, a FROM scd2.as_of(NULL::dim, '2026-0
 is 'history' 'a' "$(s -c "SELECT a FROM scd2.history(NULL::dim, 1)")"
 is 'lookup' t "$(s -c "SELECT scd2.lookup('dim', '2026-01-15', 1) <> -1")"
 is 'changes' 2 "$(s -c "SELECT count(*) FROM scd2.changes(NULL::dim, '2026-01-01', '2026-01-02')")"
+is 'feed' 'insert a
+insert x' "$(s -F ' ' -c "SELECT change, row_data ->> 'a' FROM scd2.feed(NULL::dim, 0)")"
+is 'why' 'opened' "$(s -c "SELECT outcome FROM scd2.why('dim', 1)")"
 is 'stats' 2 "$(s -c "SELECT value FROM scd2.stats('dim') WHERE name = 'keys'")"
 is 'timeline' 1 "$(s -c "SELECT count(*) FROM scd2.timeline('dim', 1) t WHERE t LIKE '%a: a'")"
 is 'timeline_svg' t "$(s -c "SELECT scd2.timeline_svg('dim', 1) LIKE '<svg %'")"
@@ -55,6 +58,6 @@ is 'hashes' t "$(s -c "SELECT bool_and(row_hash = scd2.row_hash(a)) FROM dim WHE
 is 'apply says why not' 'ERROR:  cannot execute UPDATE in a read-only transaction' \
     "$(s -c "CALL scd2.apply('dim')" | grep ERROR)"
 is 'no transaction id was taken' '' \
-    "$(q -c "BEGIN READ ONLY; SELECT FROM scd2.preview('dim'); SELECT FROM scd2.check('dim'); SELECT FROM scd2.sql('dim'); SELECT FROM scd2.rebuild(NULL::dim); SELECT pg_current_xact_id_if_assigned(); COMMIT" | grep -v '^$')"
+    "$(q -c "BEGIN READ ONLY; SELECT FROM scd2.preview('dim'); SELECT FROM scd2.check('dim'); SELECT FROM scd2.sql('dim'); SELECT FROM scd2.rebuild(NULL::dim); SELECT FROM scd2.feed(NULL::dim, 0); SELECT FROM scd2.why('dim', 1); SELECT pg_current_xact_id_if_assigned(); COMMIT" | grep -v '^$')"
 
 finish
