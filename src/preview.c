@@ -348,14 +348,20 @@ scd2_sql(PG_FUNCTION_ARGS)
 		SHOW("fold", scd2_plan_chain(dim, SCD2_CHAIN_VERSIONS | SCD2_CHAIN_KEYS |
 									 SCD2_CHAIN_LOGGED));
 		if (is_referenced)
-			SHOW("doom", scd2_plan_doom(dim));
+		{
+			SHOW("pair", scd2_plan_pairs(dim));
+			SHOW("lock removed", scd2_plan_lock_doomed(dim, "scd2_remove", list_make1_int(dim->sk_attnum)));
+			SHOW("take out", scd2_plan_take_out(dim, "scd2_free"));
+			SHOW("doom", scd2_plan_doom(dim, "scd2_held", true, false));
+			SHOW("doom remade", scd2_plan_doom(dim, "scd2_remake", true, true));
+		}
 		else
 			SHOW("take out", scd2_plan_take_out(dim, "scd2_remove"));
 		if (history != NULL)
 			SHOW("take out of history", scd2_plan_take_out(history, "scd2_history_remove"));
-		SHOW("revise", scd2_plan_revise(dim, "scd2_revise"));
+		SHOW("revise", scd2_plan_revise(dim, "scd2_revise", false));
 		if (history != NULL)
-			SHOW("revise history", scd2_plan_revise(history, "scd2_history_revise"));
+			SHOW("revise history", scd2_plan_revise(history, "scd2_history_revise", false));
 	}
 	if (history != NULL)
 		SHOW("open history", scd2_plan_open(history, "scd2_history_open"));
@@ -368,8 +374,9 @@ scd2_sql(PG_FUNCTION_ARGS)
 		SHOW("overwrite history", scd2_plan_overwrite(history));
 	if (OidIsValid(dim->log) && is_referenced)
 	{
-		SHOW("lock removed", scd2_plan_lock_doomed(dim, list_make1_int(dim->sk_attnum)));
-		SHOW("remove", scd2_plan_remove(dim));
+		SHOW("remake", scd2_plan_revise(dim, "scd2_grow", true));
+		SHOW("lock held", scd2_plan_lock_doomed(dim, "scd2_held", list_make1_int(dim->sk_attnum)));
+		SHOW("remove", scd2_plan_remove(dim, "scd2_held"));
 	}
 	if (OidIsValid(dim->log))
 		SHOW("log", scd2_plan_log(dim));

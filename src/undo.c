@@ -12,7 +12,6 @@
 
 #include "access/xact.h"
 #include "catalog/pg_type.h"
-#include "executor/tstoreReceiver.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -78,17 +77,12 @@ check_run(const Scd2Dimension *dim, int64 run_id, Scd2PastRun *past)
 static void
 find_keys(Scd2Batch *batch, int64 run_id)
 {
-	DestReceiver *dest = CreateDestReceiver(DestTuplestore);
 	Oid			types[] = {INT8OID};
 	Datum		values[] = {Int64GetDatum(run_id)};
 
-	SetTuplestoreDestReceiverParams(dest, batch->chain_keys.store, batch->cxt, true,
-									NULL, NULL);
-	batch->chain_keys.ntuples =
-		scd2_spi_stream("run keys", scd2_plan_run_keys(batch->dim), 1, types, values,
-						NULL, true, dest);
-	batch->counts.keys_rebuilt = batch->chain_keys.ntuples;
-	dest->rDestroy(dest);
+	batch->counts.keys_rebuilt =
+		scd2_store_fill(batch, &batch->chain_keys, "run keys",
+						scd2_plan_run_keys(batch->dim), 1, types, values, true);
 }
 
 /*
