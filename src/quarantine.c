@@ -79,7 +79,8 @@ scd2_write_rejected(Scd2Batch *batch)
 							"SELECT $1, $2, r.key, r.row_data, r.reason, $3"
 							" FROM scd2_rejected AS r"
 							" WHERE NOT $4 OR NOT EXISTS (SELECT FROM scd2.registry_rejected AS j"
-							" WHERE j.dimension_id = $1 AND j.row_data = r.row_data)"
+							" WHERE j.dimension_id = $1 AND j.row_data = r.row_data"
+							" AND j.taken_by IS NULL)"
 							" ORDER BY r.ord",
 							rejected, NULL, 4, types, values);
 		scd2_store_end(rejected);
@@ -102,11 +103,37 @@ scd2_write_rejected(Scd2Batch *batch)
 					" AND j.reason IS DISTINCT FROM r.reason",
 					rejected, NULL, 1, types, values);
 	run_as_registry("accept",
-					"DELETE FROM scd2.registry_rejected AS j USING scd2_retried AS t"
+					"UPDATE scd2.registry_rejected AS j SET taken_by = $2 FROM scd2_retried AS t"
 					" WHERE j.id = t.id AND j.dimension_id = $1"
 					" AND NOT EXISTS (SELECT FROM scd2_rejected AS r WHERE r.ord = j.id)",
-					rejected, batch->retry, 1, types, values);
+					rejected, batch->retry, 2, types, values);
 	scd2_store_end(rejected);
+}
+
+/*
+ * Undo what a run rejected or took back; see quarantine.h.
+ */
+void
+scd2_undo_rejected(const Scd2Dimension *dim, int64 run_id)
+{
+	static SPIPlanPtr reject_plan = NULL;
+	static SPIPlanPtr take_plan = NULL;
+	const Oid	types[] = {INT4OID, INT8OID};
+	Datum		values[] = {Int32GetDatum(dim->id), Int64GetDatum(run_id)};
+	Scd2Rights	save;
+
+	scd2_registry_enter(&save);
+	scd2_spi_begin();
+	(void) scd2_spi_cached("undo rejected", &reject_plan,
+						   "DELETE FROM scd2.registry_rejected"
+						   " WHERE dimension_id = $1 AND run = $2",
+						   2, types, values, NULL, false);
+	(void) scd2_spi_cached("undo accepted", &take_plan,
+						   "UPDATE scd2.registry_rejected SET taken_by = NULL"
+						   " WHERE dimension_id = $1 AND taken_by = $2",
+						   2, types, values, NULL, false);
+	scd2_spi_end();
+	scd2_rights_leave(&save);
 }
 
 /*
@@ -151,9 +178,9 @@ scd2_retry_begin(const Scd2Dimension *dim, MemoryContext cxt)
 					retry->by_batch_time ?
 					"SELECT j.id, r.batch_time, j.row_data FROM scd2.registry_rejected j"
 					" LEFT JOIN scd2.registry_run r ON r.id = j.run"
-					" WHERE j.dimension_id = $1 ORDER BY 2 NULLS FIRST, 1" :
+					" WHERE j.dimension_id = $1 AND j.taken_by IS NULL ORDER BY 2 NULLS FIRST, 1" :
 					"SELECT j.id, NULL::timestamptz, j.row_data FROM scd2.registry_rejected j"
-					" WHERE j.dimension_id = $1 ORDER BY 1",
+					" WHERE j.dimension_id = $1 AND j.taken_by IS NULL ORDER BY 1",
 					1, types, values, NULL, true, dest);
 	scd2_spi_end();
 	scd2_rights_leave(&save);

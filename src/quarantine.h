@@ -12,9 +12,16 @@
 
 /*
  * Write batch->rejected into the registry.  Of a retry: those rows stay, with the
- * new reason, and the others that it read leave.
+ * new reason, and the others that it read are taken back: they are kept, but count
+ * no longer.
  */
 extern void scd2_write_rejected(Scd2Batch *batch);
+
+/*
+ * A run does not exist any more (R27): what it rejected was never read, and what it
+ * took back is rejected again.
+ */
+extern void scd2_undo_rejected(const Scd2Dimension *dim, int64 run_id);
 
 /*
  * The dimension's rejected rows, in groups that belong to one batch time each,

@@ -22,6 +22,7 @@
 #include "emit.h"
 #include "logpos.h"
 #include "plan_chain.h"
+#include "quarantine.h"
 #include "run.h"
 #include "runs.h"
 #include "spi.h"
@@ -167,6 +168,7 @@ undo(Scd2Run *run, void *arg)
 	scd2_rights_leave(&rights);
 
 	scd2_runs_mark_undone(dim, run_id, run->lock.run_id);
+	scd2_undo_rejected(dim, run_id);
 	scd2_logpos_forget(dim, run_id);
 	batch->undone = scd2_runs_undone_and(batch->undone, run_id);
 
