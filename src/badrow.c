@@ -13,13 +13,11 @@
 
 #include "badrow.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
-#include "utils/typcache.h"
 
 #include "preview.h"
 
@@ -47,27 +45,7 @@ row_data(Scd2Batch *batch, const Datum *values, const bool *isnull)
 	int			n = 0;
 
 	if (layout->raw >= 0 && !isnull[layout->raw])
-	{
-		HeapTupleHeader row = DatumGetHeapTupleHeader(values[layout->raw]);
-		TupleDesc	row_desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(row),
-													  HeapTupleHeaderGetTypMod(row));
-		HeapTupleData tuple;
-
-		desc = CreateTupleDescCopy(row_desc);
-		ReleaseTupleDesc(row_desc);
-
-		/* a record of these columns: what json makes of the row's own type counts */
-		desc->tdtypeid = RECORDOID;
-		desc->tdtypmod = -1;
-		tuple.t_len = HeapTupleHeaderGetDatumLength(row);
-		ItemPointerSetInvalid(&tuple.t_self);
-		tuple.t_tableOid = InvalidOid;
-		tuple.t_data = row;
-		columns = palloc(desc->natts * sizeof(Datum));
-		columns_isnull = palloc(desc->natts * sizeof(bool));
-		heap_deform_tuple(&tuple, desc, columns, columns_isnull);
-		return scd2_columns_jsonb(BlessTupleDesc(desc), columns, columns_isnull);
-	}
+		return scd2_record_jsonb(values[layout->raw]);
 
 	n = dim->nkeys + dim->nattrs + dim->nseq + (dim->effective_at != NULL ? 1 : 0);
 	desc = CreateTemplateTupleDesc(n);

@@ -28,6 +28,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
+#include "utils/typcache.h"
 
 #include "apply.h"
 #include "convert.h"
@@ -158,6 +159,33 @@ scd2_columns_jsonb(TupleDesc desc, const Datum *values, const bool *isnull)
 		ReThrowError(error);
 	FreeErrorData(error);
 	return row_jsonb_by_text(desc, values, isnull);
+}
+
+/*
+ * The same of a row; see preview.h.
+ */
+Datum
+scd2_record_jsonb(Datum record)
+{
+	HeapTupleHeader row = DatumGetHeapTupleHeader(record);
+	TupleDesc	row_desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(row),
+												  HeapTupleHeaderGetTypMod(row));
+	TupleDesc	desc = CreateTupleDescCopy(row_desc);
+	Datum	   *values = palloc(desc->natts * sizeof(Datum));
+	bool	   *isnull = palloc(desc->natts * sizeof(bool));
+	HeapTupleData tuple;
+
+	ReleaseTupleDesc(row_desc);
+
+	/* a record of these columns, whatever casts to json the row's own type has */
+	desc->tdtypeid = RECORDOID;
+	desc->tdtypmod = -1;
+	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	tuple.t_data = row;
+	heap_deform_tuple(&tuple, desc, values, isnull);
+	return scd2_columns_jsonb(BlessTupleDesc(desc), values, isnull);
 }
 
 /*

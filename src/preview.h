@@ -31,4 +31,7 @@ extern TupleDesc scd2_columns_desc(const Scd2Column *columns, int n);
 extern Datum scd2_columns_jsonb(TupleDesc desc, const Datum *values,
 								const bool *isnull);
 
+/* The same of a row of any type. */
+extern Datum scd2_record_jsonb(Datum record);
+
 #endif							/* SCD2_PREVIEW_H */
