@@ -502,7 +502,7 @@ scd2_read_source(Scd2Batch *batch, Scd2RowCallback callback, void *arg)
 	if (batch->retry != NULL)
 	{
 		read_rejected(state);
-		scd2_spi_serial_end(guc_level);
+		scd2_spi_planner_end(guc_level);
 		return state->ord;
 	}
 
@@ -518,7 +518,7 @@ scd2_read_source(Scd2Batch *batch, Scd2RowCallback callback, void *arg)
 		rethrow_conversion(state);
 	}
 	PG_END_TRY();
-	scd2_spi_serial_end(guc_level);
+	scd2_spi_planner_end(guc_level);
 
 	return state->ord;
 }

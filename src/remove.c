@@ -323,7 +323,7 @@ doom(Scd2Batch *batch, const Scd2Store *store, bool hide, Scd2Store *returned,
 		written = scd2_spi_run("doom", sql, 0, NULL, NULL, NULL);
 	else
 		written = scd2_store_fill(batch, returned, "doom", sql, 0, NULL, NULL, false);
-	scd2_spi_tid_join_end(guc_level);
+	scd2_spi_planner_end(guc_level);
 	if (written != store->ntuples)
 		scd2_raise_not_written(batch->dim, what,
 							   scd2_find_meddlers(batch->dim->relid, CMD_UPDATE));
@@ -412,7 +412,7 @@ scd2_take_out_versions(Scd2Batch *batch, const Scd2Dimension *place,
 	guc_level = scd2_spi_tid_join_begin();
 	written = scd2_spi_run("take out", scd2_plan_take_out(place, store->name),
 						   0, NULL, NULL, NULL);
-	scd2_spi_tid_join_end(guc_level);
+	scd2_spi_planner_end(guc_level);
 	if (written != store->ntuples)
 		scd2_raise_not_written(batch->dim, "removed versions",
 							   scd2_find_meddlers(place->relid, CMD_DELETE));

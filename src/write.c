@@ -64,7 +64,7 @@ write_closes(Scd2Batch *batch)
 	guc_level = scd2_spi_tid_join_begin();
 	written = scd2_spi_run("close", dim->history != NULL ? scd2_plan_move(dim) :
 						   scd2_plan_close(dim), 0, NULL, NULL, NULL);
-	scd2_spi_tid_join_end(guc_level);
+	scd2_spi_planner_end(guc_level);
 	if (written != batch->closes.ntuples)
 		scd2_raise_not_written(dim, "closed versions",
 						  find_close_meddlers(dim));
@@ -223,7 +223,7 @@ write_revises(Scd2Batch *batch, const Scd2Dimension *place, const Scd2Store *sto
 	guc_level = scd2_spi_tid_join_begin();
 	written = scd2_spi_run("revise", scd2_plan_revise(place, store->name, remakes),
 						   0, NULL, NULL, NULL);
-	scd2_spi_tid_join_end(guc_level);
+	scd2_spi_planner_end(guc_level);
 	if (written != store->ntuples)
 		scd2_raise_not_written(batch->dim, "revised versions",
 							   scd2_find_meddlers(place->relid, CMD_UPDATE));

@@ -282,6 +282,11 @@ SELECT counted();
 CALL scd2.retry_rejected('dim_many');
 SELECT counted();
 SELECT count(*) FROM scd2.check('dim_many');
+-- and a retry's, even where the planner is forced to begin a worker for one row
+SELECT set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
+CALL scd2.retry_rejected('dim_many');
+SELECT set_config(name, 'off', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
+SELECT counted();
 -- and where a bad row fails the batch
 SELECT scd2.create_dimension('dim_all', source => 'many', business_key => '{id}', effective_at => 'day');
 CALL scd2.apply('dim_all');
