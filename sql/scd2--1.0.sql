@@ -159,6 +159,8 @@ CREATE TABLE scd2.registry_rejected (
     run             bigint NOT NULL,
     key             jsonb,
     row_data        jsonb NOT NULL,
+    -- each value's text, for a retry, where jsonb does not give all back; else null
+    row_text        jsonb,
     reason          text NOT NULL,
     rejected_at     timestamptz NOT NULL,
     -- the retry that took the row back, which could be undone (R27); null: none

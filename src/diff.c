@@ -185,11 +185,15 @@ put_rows(Tuplestorestate *rows, TupleDesc desc, Tuplestorestate *store, TupleDes
 		MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
 		Datum		values[3];
 		bool		isnull[3] = {0};
+		Datum	   *columns;
+		bool	   *columns_isnull;
+		TupleDesc	row_desc;
 
 		CHECK_FOR_INTERRUPTS();
 		slot_getallattrs(slot);
 		values[0] = slot->tts_values[0];
-		values[1] = scd2_record_jsonb(slot->tts_values[1]);
+		row_desc = scd2_record_columns(slot->tts_values[1], &columns, &columns_isnull);
+		values[1] = scd2_columns_jsonb(row_desc, columns, columns_isnull);
 		values[2] = slot->tts_values[2];
 		tuplestore_putvalues(store, store_desc, values, isnull);
 		MemoryContextSwitchTo(oldcxt);

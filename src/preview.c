@@ -162,20 +162,20 @@ scd2_columns_jsonb(TupleDesc desc, const Datum *values, const bool *isnull)
 }
 
 /*
- * The same of a row; see preview.h.
+ * Take a row apart; see preview.h.
  */
-Datum
-scd2_record_jsonb(Datum record)
+TupleDesc
+scd2_record_columns(Datum record, Datum **values, bool **isnull)
 {
 	HeapTupleHeader row = DatumGetHeapTupleHeader(record);
 	TupleDesc	row_desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(row),
 												  HeapTupleHeaderGetTypMod(row));
 	TupleDesc	desc = CreateTupleDescCopy(row_desc);
-	Datum	   *values = palloc(desc->natts * sizeof(Datum));
-	bool	   *isnull = palloc(desc->natts * sizeof(bool));
 	HeapTupleData tuple;
 
 	ReleaseTupleDesc(row_desc);
+	*values = palloc(desc->natts * sizeof(Datum));
+	*isnull = palloc(desc->natts * sizeof(bool));
 
 	/* a record of these columns, whatever casts to json the row's own type has */
 	desc->tdtypeid = RECORDOID;
@@ -184,8 +184,8 @@ scd2_record_jsonb(Datum record)
 	ItemPointerSetInvalid(&tuple.t_self);
 	tuple.t_tableOid = InvalidOid;
 	tuple.t_data = row;
-	heap_deform_tuple(&tuple, desc, values, isnull);
-	return scd2_columns_jsonb(BlessTupleDesc(desc), values, isnull);
+	heap_deform_tuple(&tuple, desc, *values, *isnull);
+	return BlessTupleDesc(desc);
 }
 
 /*

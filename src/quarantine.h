@@ -37,8 +37,10 @@ extern bool scd2_retry_group(Scd2Retry *retry, TimestampTz *batch_time);
 
 /*
  * The next row of the group, in the current memory context; false at its end.
+ * *row_text has each value's text, or is 0 where row_data says all.
  */
-extern bool scd2_retry_next(Scd2Retry *retry, int64 *id, Datum *row_data);
+extern bool scd2_retry_next(Scd2Retry *retry, int64 *id, Datum *row_data,
+							Datum *row_text);
 
 extern void scd2_retry_end(Scd2Retry *retry);
 

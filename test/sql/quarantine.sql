@@ -227,6 +227,28 @@ SELECT count(*), reason FROM rejected WHERE dimension = 'dim_w'::regclass GROUP 
 SELECT * FROM scd2.check('dim_w');
 
 -- ---------------------------------------------------------------------------
+-- R11, R12: a retry takes values as they were sent, in the spelling of json and with the bounds of arrays, so that the
+-- same batch is a replay
+-- ---------------------------------------------------------------------------
+CREATE TYPE pair AS (a text, "B" json);
+CREATE TABLE sp (dead text, id integer, a varchar(3), doc json, arr integer[], docs json[], p pair, f float8, at timestamptz);
+ALTER TABLE sp DROP COLUMN dead, ALTER a TYPE varchar(20);
+SELECT scd2.create_dimension('dim_sp', source => 'sp', business_key => '{id}', effective_at => 'at', on_bad_row => 'quarantine');
+ALTER TABLE sp ADD gone text, ALTER a TYPE varchar(30);
+ALTER TABLE sp DROP COLUMN gone;
+INSERT INTO sp VALUES
+    (1, repeat('long', 6), '{"b":1, "b" : 2, "u":"\u0000"}', '[0:1]={1,2}', '{"{\"x\":1}"}', ('a b', '{"c":  1}'), '0.1', '2026-01-01'),
+    (2, repeat('long', 6), '"text"', NULL, NULL, NULL, 'NaN', '2026-01-01'), (3, repeat('long', 6), NULL, '{}', '{}', NULL, -0.0, '2026-01-01');
+CALL scd2.apply('dim_sp');
+SELECT row_data FROM scd2.rejected WHERE dimension = 'dim_sp'::regclass ORDER BY id;
+CALL widen('dim_sp', 'a', 'varchar(30)');
+CALL scd2.retry_rejected('dim_sp');
+SELECT counted();
+SELECT id, doc, arr, docs, p, f FROM dim_sp WHERE id IS NOT NULL ORDER BY id;
+CALL scd2.apply('dim_sp');
+SELECT counted();
+SELECT * FROM scd2.check('dim_sp');
+-- ---------------------------------------------------------------------------
 -- R34: rejected rows are the owner's to see, and to try again
 -- ---------------------------------------------------------------------------
 CREATE ROLE qu_stranger;
