@@ -133,7 +133,8 @@ typedef struct Scd2Batch
 	Scd2Store	held;			/* else, those of them that rows refer to */
 	Scd2Store	remakes;		/* versions that become other ones: as of opens,
 								 * and the tid of the row */
-	Scd2Store	remade;			/* and as they were: as of removes */
+	Scd2Store	remade;			/* and as they were, as of removes: facts of
+								 * those keys, too, may find other versions */
 
 	/*
 	 * The same for the history, where that is separate.  What changes tables

@@ -104,7 +104,9 @@ raise_collision(Scd2Batch *batch, const char *sql)
 			 errmsg("two versions of dimension \"%s\" have the same surrogate key",
 					dim->label),
 			 errdetail_internal("%s", detail.data),
-			 errhint("Nothing was written. Register the dimension with surrogate_key_type => 'uuid', whose keys do not collide.")));
+			 errhint("Nothing was written. Where scd2.check says that one of them was changed by hand, CALL scd2.rebuild_apply mends it.%s",
+					 dim->sk_is_uuid ? "" :
+					 " Else register the dimension with surrogate_key_type => 'uuid', whose keys do not collide.")));
 }
 
 /*

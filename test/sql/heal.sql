@@ -62,6 +62,15 @@ UPDATE dim_c SET valid_from = valid_from - interval '1 day' WHERE seg = 'w';
 CALL scd2.rebuild_apply('dim_c', keys => '{{3,a}}');
 SELECT counted();
 TABLE differs;
+-- an apply that meets such a row says what to do
+TRUNCATE s;
+INSERT INTO s VALUES (5, 'a', 't', 'Eli', '2026-02-01', false);
+BEGIN;
+CALL scd2.apply('dim_c');
+UPDATE dim_c SET id = 9 WHERE seg = 't';
+INSERT INTO s VALUES (5, 'a', 'r', 'Eli', '2026-01-20', false);
+CALL scd2.apply('dim_c');
+ROLLBACK;
 -- a row that is there once too often goes, if nothing refers to it
 INSERT INTO dim_c (c_sk, id, code, seg, valid_from, valid_to, is_current, is_deleted) VALUES (77, 1, 'a', 'stray', '2025-01-01', '2026-01-01', false, false);
 INSERT INTO fact VALUES (77, 77);
