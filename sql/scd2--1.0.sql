@@ -159,8 +159,12 @@ CREATE TABLE scd2.registry_rejected (
     run             bigint NOT NULL,
     key             jsonb,
     row_data        jsonb NOT NULL,
+    -- each value's text, for a retry, where jsonb does not give all back; else null
+    row_text        jsonb,
     reason          text NOT NULL,
-    rejected_at     timestamptz NOT NULL
+    rejected_at     timestamptz NOT NULL,
+    -- the retry that took the row back, which could be undone (R27); null: none
+    taken_by        bigint
 );
 CREATE INDEX ON scd2.registry_rejected (dimension_id);
 
@@ -355,7 +359,8 @@ SELECT j.id, j.run,
   FROM scd2.registry_rejected j
   LEFT JOIN scd2.registry_resolved r ON r.dimension_id = j.dimension_id
   LEFT JOIN pg_catalog.pg_class c ON c.oid = r.relation
- WHERE CASE WHEN c.oid IS NOT NULL THEN pg_catalog.pg_has_role(c.relowner, 'USAGE')
+ WHERE j.taken_by IS NULL
+   AND CASE WHEN c.oid IS NOT NULL THEN pg_catalog.pg_has_role(c.relowner, 'USAGE')
             ELSE (SELECT m.rolsuper FROM pg_catalog.pg_roles m WHERE m.rolname = CURRENT_USER)
        END;
 

@@ -45,6 +45,14 @@
  * ----------------------------------------------------------------
  */
 
+static void
+raise_no_source(Oid source)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("source with OID %u does not exist", source)));
+}
+
 /*
  * Read the parameters; see apply.h.
  */
@@ -54,7 +62,11 @@ scd2_apply_args(FunctionCallInfo fcinfo, Scd2ApplyArgs *args)
 	memset(args, 0, sizeof(*args));
 	args->relid = scd2_registry_argument(fcinfo);
 	if (!PG_ARGISNULL(1))
+	{
 		args->source = PG_GETARG_OID(1);
+		if (!OidIsValid(args->source))
+			raise_no_source(args->source);
+	}
 	args->has_batch_time = !PG_ARGISNULL(2);
 	if (args->has_batch_time)
 		args->batch_time = PG_GETARG_TIMESTAMPTZ(2);
@@ -79,9 +91,7 @@ set_source(Scd2Batch *batch, Oid source)
 	LockRelationOid(source, AccessShareLock);
 	relkind = get_rel_relkind(source);
 	if (relkind == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("source with OID %u does not exist", source)));
+		raise_no_source(source);
 	batch->source = source;
 	batch->source_label = scd2_relation_name(source);
 	if (relkind != RELKIND_RELATION && relkind != RELKIND_VIEW &&

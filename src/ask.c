@@ -157,7 +157,7 @@ scd2_history(PG_FUNCTION_ARGS)
 	guc_level = scd2_spi_one_key_begin();
 	return_rows(rsinfo, "history", scd2_ask_history_sql(ask.dim, rsinfo->setDesc),
 				ask.dim->nkeys, scd2_ask_key_types(ask.dim, 0), keys);
-	scd2_spi_one_key_end(guc_level);
+	scd2_spi_planner_end(guc_level);
 	scd2_ask_end(&ask);
 	PG_RETURN_VOID();
 }

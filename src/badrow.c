@@ -13,13 +13,14 @@
 
 #include "badrow.h"
 
-#include "access/htup_details.h"
+#include "access/transam.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/typcache.h"
 
 #include "preview.h"
 
@@ -36,49 +37,28 @@ struct Scd2BadRows
  * The source's row as it was read.  A row that is known only to equal the current
  * version was not kept: what is known of it, under the source's names.
  */
-static Datum
-row_data(Scd2Batch *batch, const Datum *values, const bool *isnull)
+static TupleDesc
+row_columns(Scd2Batch *batch, const Datum *values, const bool *isnull,
+			Datum **columns, bool **columns_isnull)
 {
 	const Scd2Dimension *dim = batch->dim;
 	const Scd2StagedLayout *layout = &batch->layout;
-	Datum	   *columns;
-	bool	   *columns_isnull;
 	TupleDesc	desc;
 	int			n = 0;
 
 	if (layout->raw >= 0 && !isnull[layout->raw])
-	{
-		HeapTupleHeader row = DatumGetHeapTupleHeader(values[layout->raw]);
-		TupleDesc	row_desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(row),
-													  HeapTupleHeaderGetTypMod(row));
-		HeapTupleData tuple;
-
-		desc = CreateTupleDescCopy(row_desc);
-		ReleaseTupleDesc(row_desc);
-
-		/* a record of these columns: what json makes of the row's own type counts */
-		desc->tdtypeid = RECORDOID;
-		desc->tdtypmod = -1;
-		tuple.t_len = HeapTupleHeaderGetDatumLength(row);
-		ItemPointerSetInvalid(&tuple.t_self);
-		tuple.t_tableOid = InvalidOid;
-		tuple.t_data = row;
-		columns = palloc(desc->natts * sizeof(Datum));
-		columns_isnull = palloc(desc->natts * sizeof(bool));
-		heap_deform_tuple(&tuple, desc, columns, columns_isnull);
-		return scd2_columns_jsonb(BlessTupleDesc(desc), columns, columns_isnull);
-	}
+		return scd2_record_columns(values[layout->raw], columns, columns_isnull);
 
 	n = dim->nkeys + dim->nattrs + dim->nseq + (dim->effective_at != NULL ? 1 : 0);
 	desc = CreateTemplateTupleDesc(n);
-	columns = palloc(n * sizeof(Datum));
-	columns_isnull = palloc(n * sizeof(bool));
+	*columns = palloc(n * sizeof(Datum));
+	*columns_isnull = palloc(n * sizeof(bool));
 	n = 0;
 
 #define ADD(name, col, typid) \
 	do { \
-		columns[n] = values[col]; \
-		columns_isnull[n++] = isnull[col]; \
+		(*columns)[n] = values[col]; \
+		(*columns_isnull)[n++] = isnull[col]; \
 		scd2_desc_column(desc, n, name, typid, -1, InvalidOid); \
 	} while (0)
 
@@ -91,7 +71,59 @@ row_data(Scd2Batch *batch, const Datum *values, const bool *isnull)
 	for (int i = 0; i < dim->nseq; i++)
 		ADD(dim->seq[i].source_name, layout->seq + i, dim->seq[i].typid);
 #undef ADD
-	return scd2_columns_jsonb(BlessTupleDesc(desc), columns, columns_isnull);
+	return BlessTupleDesc(desc);
+}
+
+/*
+ * May jsonb not give a value back as it was: json's own text, an array's bounds, or
+ * what a type of a user's makes of itself?
+ */
+static bool
+changes_in_jsonb(Oid type, Datum value)
+{
+	Oid			base = getBaseType(type);
+	Oid			element = get_element_type(base);
+
+	if (OidIsValid(element))
+	{
+		ArrayType  *array = DatumGetArrayTypeP(value);
+
+		for (int i = 0; i < ARR_NDIM(array); i++)
+			if (ARR_LBOUND(array)[i] != 1)
+				return true;
+		base = getBaseType(element);
+	}
+	return base == JSONOID || get_typtype(base) == TYPTYPE_COMPOSITE ||
+		(base >= FirstNormalObjectId && !type_is_enum(base));
+}
+
+/*
+ * A row's values as text, in a jsonb object, where jsonb alone would not give each
+ * back; else 0.
+ */
+static Datum
+row_text(TupleDesc desc, const Datum *values, const bool *isnull)
+{
+	TupleDesc	text_desc = CreateTemplateTupleDesc(desc->natts);
+	Datum	   *texts = palloc0(desc->natts * sizeof(Datum));
+	bool		needed = false;
+
+	for (int i = 0; i < desc->natts && !needed; i++)
+		needed = !isnull[i] && !TupleDescAttr(desc, i)->attisdropped &&
+			changes_in_jsonb(TupleDescAttr(desc, i)->atttypid, values[i]);
+	if (!needed)
+		return (Datum) 0;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		scd2_desc_column(text_desc, i + 1, NameStr(att->attname), TEXTOID, -1,
+						 DEFAULT_COLLATION_OID);
+		TupleDescAttr(text_desc, i)->attisdropped = att->attisdropped;
+		if (!isnull[i] && !att->attisdropped)
+			texts[i] = CStringGetTextDatum(scd2_value_text(values[i], att->atttypid));
+	}
+	return scd2_columns_jsonb(BlessTupleDesc(text_desc), texts, isnull);
 }
 
 /*
@@ -104,28 +136,35 @@ keep_row(Scd2Batch *batch, const char *reason, const Datum *values,
 {
 	const Scd2Dimension *dim = batch->dim;
 	const Scd2StagedLayout *layout = &batch->layout;
-	Datum		row[4] = {values[layout->ord], (Datum) 0, (Datum) 0,
-	CStringGetTextDatum(reason)};
-	bool		row_isnull[4] = {false, true, true, false};
+	Datum		row[5] = {values[layout->ord], (Datum) 0, (Datum) 0,
+	CStringGetTextDatum(reason), (Datum) 0};
+	bool		row_isnull[5] = {false, true, true, false, true};
 
 	if (batch->rejected.store == NULL)
 	{
 		MemoryContext oldcxt = MemoryContextSwitchTo(batch->cxt);
-		TupleDesc	desc = CreateTemplateTupleDesc(4);
+		TupleDesc	desc = CreateTemplateTupleDesc(5);
 
 		scd2_desc_column(desc, 1, "ord", INT8OID, -1, InvalidOid);
 		scd2_desc_column(desc, 2, "key", JSONBOID, -1, InvalidOid);
 		scd2_desc_column(desc, 3, "row_data", JSONBOID, -1, InvalidOid);
 		scd2_desc_column(desc, 4, "reason", TEXTOID, -1, DEFAULT_COLLATION_OID);
+		scd2_desc_column(desc, 5, "row_text", JSONBOID, -1, InvalidOid);
 		scd2_store_begin(batch, &batch->rejected, "scd2_rejected", desc);
 		MemoryContextSwitchTo(oldcxt);
 	}
 	if (batch->retry == NULL)
 	{
+		Datum	   *columns;
+		bool	   *columns_isnull;
+		TupleDesc	desc = row_columns(batch, values, isnull, &columns, &columns_isnull);
+
 		row[1] = scd2_columns_jsonb(scd2_columns_desc(dim->keys, dim->nkeys),
 									values + layout->keys, isnull + layout->keys);
-		row[2] = row_data(batch, values, isnull);
+		row[2] = scd2_columns_jsonb(desc, columns, columns_isnull);
+		row[4] = row_text(desc, columns, columns_isnull);
 		row_isnull[1] = row_isnull[2] = false;
+		row_isnull[4] = row[4] == (Datum) 0;
 	}
 	scd2_store_put(&batch->rejected, row, row_isnull);
 }

@@ -10,6 +10,7 @@
 #include "batch.h"
 
 #include "catalog/pg_type.h"
+#include "executor/tstoreReceiver.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -49,6 +50,24 @@ scd2_store_put(Scd2Store *store, const Datum *values, const bool *isnull)
 						 unconstify(Datum *, values),
 						 unconstify(bool *, isnull));
 	store->ntuples++;
+}
+
+/*
+ * Append what a statement returns; see batch.h.
+ */
+uint64
+scd2_store_fill(Scd2Batch *batch, Scd2Store *store, const char *step,
+				const char *sql, int nargs, const Oid *types,
+				const Datum *values, bool read_only)
+{
+	DestReceiver *dest = CreateDestReceiver(DestTuplestore);
+	uint64		n;
+
+	SetTuplestoreDestReceiverParams(dest, store->store, batch->cxt, true, NULL, NULL);
+	n = scd2_spi_stream(step, sql, nargs, types, values, NULL, read_only, dest);
+	store->ntuples += n;
+	dest->rDestroy(dest);
+	return n;
 }
 
 /*

@@ -138,6 +138,11 @@ typedef struct Scd2Batch
 	Scd2Store	grows;			/* versions that end later, or become current */
 	Scd2Store	removes;		/* versions that go */
 	bool		removes_first;	/* before any comes: no foreign key refers to them */
+	Scd2Store	held;			/* else, those of them that rows refer to */
+	Scd2Store	remakes;		/* versions that become other ones: as of opens,
+								 * and the tid of the row */
+	Scd2Store	remade;			/* and as they were, as of removes: facts of
+								 * those keys, too, may find other versions */
 
 	/*
 	 * The same for the history, where that is separate.  What changes tables
@@ -159,6 +164,11 @@ extern void scd2_store_begin(Scd2Batch *batch, Scd2Store *store,
 extern void scd2_store_put(Scd2Store *store, const Datum *values,
 						   const bool *isnull);
 extern void scd2_store_end(Scd2Store *store);
+
+/* Append the rows that a statement returns, detoasted, and tell how many. */
+extern uint64 scd2_store_fill(Scd2Batch *batch, Scd2Store *store, const char *step,
+							  const char *sql, int nargs, const Oid *types,
+							  const Datum *values, bool read_only);
 
 /* Between the two, statements see the store under its name. */
 extern void scd2_store_register(const Scd2Store *store);

@@ -310,7 +310,7 @@ scd2_chain_read(Scd2Batch *batch, const char *step, int flags,
 	scd2_spi_stream(step, scd2_plan_chain(dim, flags), lengthof(types), types,
 					values, nulls, true, (DestReceiver *) state);
 	finish_key(state);
-	scd2_spi_serial_end(guc_level);
+	scd2_spi_planner_end(guc_level);
 	if (flags & SCD2_CHAIN_LOGGED)
 		scd2_store_unregister(&batch->logged);
 	if (flags & SCD2_CHAIN_KEYS)

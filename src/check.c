@@ -42,6 +42,7 @@
 #include "period.h"
 #include "preview.h"
 #include "spi.h"
+#include "versionrow.h"
 #include "sqltext.h"
 
 /* scd2.assert_valid names this many */
@@ -90,7 +91,8 @@ typedef struct CheckState
 	Scd2KeyHasher *key_hasher;
 	Scd2RowHasher *row_hasher;
 
-	int			nunknown;
+	int			nunknown;		/* that are right but for their end */
+	bool		has_unknown;	/* is there one, right or wrong? */
 } CheckState;
 
 /* ----------------------------------------------------------------
@@ -542,6 +544,7 @@ unknown_receive(TupleTableSlot *slot, DestReceiver *self)
 	bool	   *isnull;
 	Datum	   *from;
 	Datum	   *sk;
+	bool		is_unknown;
 	char	   *wrong = NULL;
 
 	CHECK_FOR_INTERRUPTS();
@@ -551,9 +554,11 @@ unknown_receive(TupleTableSlot *slot, DestReceiver *self)
 	from = isnull[0] ? NULL : &row[0];
 	sk = isnull[1] ? NULL : &row[1];
 
-	if (sk == NULL || (dim->sk_is_uuid ?
-					   memcmp(DatumGetUUIDP(*sk), &nil, UUID_LEN) != 0 :
-					   DatumGetInt64(*sk) != -1))
+	is_unknown = sk != NULL && (dim->sk_is_uuid ?
+								memcmp(DatumGetUUIDP(*sk), &nil, UUID_LEN) == 0 :
+								DatumGetInt64(*sk) == -1);
+	state->has_unknown |= is_unknown;
+	if (!is_unknown)
 		wrong = psprintf("Its key is null, as only that of the unknown member may be, which has %s.",
 						 dim->sk_is_uuid ? "the nil UUID" : "-1");
 	else if (isnull[4] || !DatumGetBool(row[4]))
@@ -688,6 +693,24 @@ check_hashes(CheckState *state)
 	run(state, "hashes", scd2_check_hashed_sql(dim), hashed_receive);
 }
 
+/*
+ * Facts that match nothing need the unknown member.
+ */
+static void
+check_unknown(CheckState *state)
+{
+	Scd2VersionRow *row;
+
+	run(state, "unknown member", scd2_check_unknown_sql(state->dim), unknown_receive);
+	if (state->has_unknown || !scd2_has_unknown_member(state->dim))
+		return;
+	row = scd2_version_row_create(state->dim, CurrentMemoryContext);
+	scd2_version_row_fill_unknown(row);
+	report(state, "surrogate_key", row->values + row->keys, row->isnull + row->keys,
+		   &row->values[0], &row->values[row->valid_from],
+		   "The unknown member is missing.");
+}
+
 static void
 report_log(void *arg, const Datum *keys, const bool *keys_isnull,
 		   const Datum *sk, const Datum *valid_from, const char *detail)
@@ -744,7 +767,7 @@ check(Oid relid, Tuplestorestate *store, TupleDesc desc)
 	check_hashes(state);
 	if (OidIsValid(state->dim->log))
 		scd2_check_log(state->dim, report_log, state);
-	run(state, "unknown member", scd2_check_unknown_sql(state->dim), unknown_receive);
+	check_unknown(state);
 	scd2_check_facts(state->dim, state->row_cxt, report_fact, state);
 	scd2_rights_leave(&rights);
 	scd2_activity_pop(&activity);

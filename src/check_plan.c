@@ -166,6 +166,12 @@ scd2_check_unknown_sql(const Scd2Dimension *dim)
 		scd2_append_ident(&buf, "d", dim->row_hash);
 		appendStringInfoString(&buf, " IS NULL");
 	}
+	if (dim->is_deleted != NULL)
+	{
+		appendStringInfoString(&buf, " AND ");
+		scd2_append_ident(&buf, "d", dim->is_deleted);
+		appendStringInfoString(&buf, " IS FALSE");
+	}
 	appendStringInfo(&buf, ", %s\n  FROM %s AS d\n WHERE ",
 					 scd2_plan_in_history(dim, "d"), scd2_plan_versions(dim));
 	append_null_keys(&buf, dim, true);

@@ -725,8 +725,8 @@ scd2_classify(Scd2Batch *batch)
 						(DestReceiver *) state);
 		finish_key(state);
 		if (batch->staged_by_tid)
-			scd2_spi_tid_join_end(guc_level);
-		scd2_spi_serial_end(serial_level);
+			scd2_spi_planner_end(guc_level);
+		scd2_spi_planner_end(serial_level);
 		if (batch->located.store != NULL)
 			scd2_spi_unregister(batch->located.name);
 		if (batch->is_late)

@@ -13,16 +13,21 @@
 
 #include "access/relation.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "executor/tstoreReceiver.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "batch.h"
 #include "plan.h"
+#include "preview.h"
 #include "registry.h"
 #include "spi.h"
 #include "sqltext.h"
@@ -127,12 +132,12 @@ append_side(StringInfo buf, const char *side, Oid relid, List *exprs,
 {
 	ListCell   *lc;
 
-	appendStringInfo(buf, "(SELECT DISTINCT ON (h.hash) '%s', pg_catalog.to_jsonb((SELECT CASE WHEN true THEN (s.*) END FROM (SELECT ",
+	appendStringInfo(buf, "(SELECT DISTINCT ON (h.hash) '%s', (SELECT CASE WHEN true THEN (s.*) END FROM (SELECT ",
 					 side);
 	foreach(lc, exprs)
 		appendStringInfo(buf, "%s%s", foreach_current_index(lc) > 0 ? ", " : "",
 						 (char *) lfirst(lc));
-	appendStringInfo(buf, ") AS s)), pg_catalog.abs(h.copies)\n   FROM hashes AS h\n"
+	appendStringInfo(buf, ") AS s), pg_catalog.abs(h.copies)\n   FROM hashes AS h\n"
 					 "   JOIN %s AS x ON h.hash OPERATOR(pg_catalog.=) ",
 					 scd2_relation_name(relid));
 	append_hash(buf, exprs);
@@ -164,6 +169,40 @@ plan_diff(Oid a, Oid b, const List *a_names)
 	return buf.data;
 }
 
+/*
+ * The rows that were found, as jsonb.  That is tried in subtransactions, which a
+ * statement with parallel workers could not begin.
+ */
+static void
+put_rows(Tuplestorestate *rows, TupleDesc desc, Tuplestorestate *store, TupleDesc store_desc)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "scd2 row",
+											  ALLOCSET_DEFAULT_SIZES);
+
+	while (tuplestore_gettupleslot(rows, true, false, slot))
+	{
+		MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
+		Datum		values[3];
+		bool		isnull[3] = {0};
+		Datum	   *columns;
+		bool	   *columns_isnull;
+		TupleDesc	row_desc;
+
+		CHECK_FOR_INTERRUPTS();
+		slot_getallattrs(slot);
+		values[0] = slot->tts_values[0];
+		row_desc = scd2_record_columns(slot->tts_values[1], &columns, &columns_isnull);
+		values[1] = scd2_columns_jsonb(row_desc, columns, columns_isnull);
+		values[2] = slot->tts_values[2];
+		tuplestore_putvalues(store, store_desc, values, isnull);
+		MemoryContextSwitchTo(oldcxt);
+		MemoryContextReset(cxt);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	MemoryContextDelete(cxt);
+}
+
 PG_FUNCTION_INFO_V1(scd2_diff);
 
 /*
@@ -177,6 +216,8 @@ scd2_diff(PG_FUNCTION_ARGS)
 	Oid			a = PG_GETARG_OID(0);
 	Oid			b = PG_GETARG_OID(1);
 	MemoryContext cxt = CurrentMemoryContext;
+	Tuplestorestate *rows;
+	TupleDesc	desc = CreateTemplateTupleDesc(3);
 	List	   *a_names;
 	List	   *b_names;
 	Scd2Rights	rights;
@@ -189,10 +230,14 @@ scd2_diff(PG_FUNCTION_ARGS)
 	scd2_spi_begin();
 	MemoryContextSwitchTo(cxt);
 	scd2_settings_enter(&rights);
-	SetTuplestoreDestReceiverParams(dest, rsinfo->setResult,
-									rsinfo->econtext->ecxt_per_query_memory, true,
-									NULL, NULL);
+	scd2_desc_column(desc, 1, "side", TEXTOID, -1, DEFAULT_COLLATION_OID);
+	scd2_desc_column(desc, 2, "row", RECORDOID, -1, InvalidOid);
+	scd2_desc_column(desc, 3, "copies", INT8OID, -1, InvalidOid);
+	rows = tuplestore_begin_heap(false, false, work_mem);
+	SetTuplestoreDestReceiverParams(dest, rows, cxt, true, NULL, NULL);
 	scd2_spi_stream("diff", plan_diff(a, b, a_names), 0, NULL, NULL, NULL, true, dest);
+	put_rows(rows, desc, rsinfo->setResult, rsinfo->setDesc);
+	tuplestore_end(rows);
 	scd2_rights_leave(&rights);
 	scd2_spi_end();
 	dest->rDestroy(dest);

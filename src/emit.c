@@ -10,7 +10,7 @@
 #include "emit.h"
 
 #include "catalog/pg_type.h"
-#include "executor/tstoreReceiver.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -369,9 +369,8 @@ put_revise(Scd2Batch *batch, const Scd2VersionRow *layout,
 	bool		longer = grows(batch->dim, stored, row);
 	Scd2Store  *store;
 
-	/* another version may have the surrogate key that is its own: out first */
-	if (stored->in_history != scd2_is_history_row(row) ||
-		(batch->removes_first && !same_sk))
+	/* another row may have the surrogate key that is its own: see emit_remakes */
+	if (stored->in_history != scd2_is_history_row(row) || !same_sk)
 	{
 		put_remove(batch, layout, stored);
 		put_open(batch, row);
@@ -413,11 +412,20 @@ emit_difference(void *arg, const Scd2Chain *chain,
 	}
 	else
 	{
+		bool		same_sk = scd2_chain_same_column(emitter->comparer, 0, stored, row);
+
 		for (int col = layout->attrs; col < layout->valid_from && !overwritten; col++)
 			overwritten = !scd2_chain_same_column(emitter->comparer, col, stored, row);
+		if (!same_sk && !batch->removes_first)
+		{
+			/* what becomes of the row, emit_remakes will know */
+			overwritten = false;
+			batch->counts.versions_opened++;
+			batch->counts.versions_removed++;
+		}
 		if (overwritten)
 			batch->counts.rows_overwritten++;
-		if (shrinks(batch->dim, stored, row))
+		if ((same_sk || batch->removes_first) && shrinks(batch->dim, stored, row))
 		{
 			action = "close";
 			shown = layout->valid_to;
@@ -425,8 +433,7 @@ emit_difference(void *arg, const Scd2Chain *chain,
 		}
 		else
 			action = "overwrite";
-		put_revise(batch, layout, stored, row,
-				   scd2_chain_same_column(emitter->comparer, 0, stored, row));
+		put_revise(batch, layout, stored, row, same_sk);
 	}
 
 	if (batch->preview != NULL)
@@ -519,16 +526,132 @@ emit_folded(void *arg, const Scd2Chain *chain)
 static void
 emit_strays(Scd2Batch *batch, const Scd2Dimension *place, Scd2Store *removes)
 {
-	DestReceiver *dest = CreateDestReceiver(DestTuplestore);
-	uint64		found;
+	batch->counts.versions_removed +=
+		scd2_store_fill(batch, removes, "strays",
+						scd2_plan_strays(place, place == batch->dim), 0, NULL, NULL, false);
+}
 
-	SetTuplestoreDestReceiverParams(dest, removes->store, batch->cxt, true, NULL,
-									NULL);
-	found = scd2_spi_stream("strays", scd2_plan_strays(place), 0, NULL, NULL,
-							NULL, false, dest);
-	dest->rDestroy(dest);
-	removes->ntuples += found;
-	batch->counts.versions_removed += found;
+/*
+ * Emit the unknown member, where it is missing or is not what it should be.
+ */
+static void
+emit_unknown(Scd2Emitter *emitter)
+{
+	Scd2Batch  *batch = emitter->batch;
+	Scd2VersionRow *row = emitter->row;
+	Scd2Store	found;
+	TupleTableSlot *slot;
+
+	if (!scd2_has_unknown_member(batch->dim))
+		return;
+	scd2_version_row_fill_unknown(row);
+	scd2_store_begin(batch, &found, "scd2_unknown", batch->removes.desc);
+	(void) scd2_store_fill(batch, &found, "unknown member",
+						   scd2_plan_unknown(batch->dim), 0, NULL, NULL, false);
+	slot = MakeSingleTupleTableSlot(found.desc, &TTSOpsMinimalTuple);
+	if (!tuplestore_gettupleslot(found.store, true, false, slot))
+	{
+		batch->counts.versions_opened++;
+		put_open(batch, row);
+	}
+	else
+	{
+		Scd2StoredVersion stored = {0};
+		bool		has_key = true;
+		bool		in_place = true;
+		bool		same = true;
+
+		slot_getallattrs(slot);
+		stored.values = slot->tts_values;
+		stored.isnull = slot->tts_isnull;
+		stored.tid = *(ItemPointer) DatumGetPointer(slot->tts_values[row->ncols]);
+		for (int col = 0; col < row->ncols; col++)
+		{
+			bool		is_key = col >= row->keys && col < row->attrs;
+
+			if (is_key && stored.isnull[col])
+				has_key = false;
+			if (scd2_chain_same_column(emitter->comparer, col, &stored, row))
+				continue;
+			same = false;
+			if (is_key || col == row->valid_from)
+				in_place = false;
+		}
+		if (!same && in_place)
+		{
+			batch->counts.rows_overwritten++;
+			put_revise(batch, row, &stored, row, true);
+		}
+		else if (!same)
+		{
+			/* with a key it was taken for a version, which the log has not */
+			if (!has_key)
+			{
+				batch->counts.versions_removed++;
+				put_remove(batch, row, &stored);
+			}
+			batch->counts.versions_opened++;
+			put_open(batch, row);
+		}
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	scd2_store_end(&found);
+}
+
+/*
+ * Put what a statement over a store returns in its place.
+ */
+static void
+filter_store(Scd2Batch *batch, Scd2Store *store, const char *step, const char *sql)
+{
+	Scd2Store	kept;
+
+	scd2_store_begin(batch, &kept, store->name, store->desc);
+	(void) scd2_store_fill(batch, &kept, step, sql, 0, NULL, NULL, true);
+	scd2_store_unregister(store);
+	scd2_store_end(store);
+	*store = kept;
+}
+
+/*
+ * Rows that facts may refer to are not removed where they are but the version that
+ * is to come, with something in them changed: they become it again (R25, R30).
+ */
+static void
+emit_remakes(Scd2Batch *batch)
+{
+	Scd2Store  *opens = &batch->opens;
+	Scd2Store  *removes = &batch->removes;
+	Scd2Store  *remakes = &batch->remakes;
+	uint64		n;
+
+	if (opens->ntuples == 0 || removes->ntuples == 0)
+		return;
+	scd2_store_begin(batch, remakes, "scd2_remake", batch->grows.desc);
+	scd2_store_register(opens);
+	scd2_store_register(removes);
+	n = scd2_store_fill(batch, remakes, "pair", scd2_plan_pairs(batch->dim), 0, NULL, NULL,
+						true);
+	if (n == 0)
+	{
+		scd2_store_unregister(removes);
+		scd2_store_unregister(opens);
+		return;
+	}
+
+	scd2_store_register(remakes);
+	scd2_store_begin(batch, &batch->remade, "scd2_remade", removes->desc);
+	(void) scd2_store_fill(batch, &batch->remade, "remade",
+						   scd2_plan_matched(removes->name, "tid", true, remakes->name),
+						   0, NULL, NULL, true);
+	filter_store(batch, removes, "removes left",
+				 scd2_plan_matched(removes->name, "tid", false, remakes->name));
+	filter_store(batch, opens, "opens left",
+				 scd2_plan_matched(opens->name, "c1", false, remakes->name));
+	scd2_store_unregister(remakes);
+	batch->counts.versions_opened -= n;
+	batch->counts.versions_removed -= n;
+	batch->counts.rows_overwritten += n;
 }
 
 /*
@@ -554,11 +677,15 @@ scd2_emit_folded(Scd2Emitter *emitter, bool all_keys, bool log_is_whole)
 	emitter->comparer = scd2_chain_comparer(batch->dim, emit_difference,
 											emitter, batch->cxt);
 	scd2_chain_fold(batch, "fold", flags, 0, emit_folded, emitter);
-	if (!all_keys)
-		return;
-	emit_strays(batch, batch->dim, &batch->removes);
-	if (batch->dim->history != NULL)
-		emit_strays(batch, batch->dim->history, &batch->history.removes);
+	if (all_keys)
+	{
+		emit_strays(batch, batch->dim, &batch->removes);
+		if (batch->dim->history != NULL)
+			emit_strays(batch, batch->dim->history, &batch->history.removes);
+		emit_unknown(emitter);
+	}
+	if (!batch->removes_first)
+		emit_remakes(batch);
 }
 
 /*

@@ -178,7 +178,7 @@ changing_stores(const Scd2Batch *batch)
 	const Scd2Store *const stores[] = {
 		&batch->opens, &batch->revises, &batch->grows, &batch->removes,
 		&batch->history.opens, &batch->history.revises, &batch->history.grows,
-		&batch->history.removes
+		&batch->history.removes, &batch->remade
 	};
 	const Scd2Store **found = palloc((lengthof(stores) + 1) * sizeof(Scd2Store *));
 	int			n = 0;

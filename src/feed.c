@@ -343,7 +343,7 @@ feed(Scd2Dimension *dim, int64 after_run, int64 until_run, ReturnSetInfo *rsinfo
 	guc_level = scd2_spi_serial_begin(true);
 	scd2_chain_read(batch, "feed", SCD2_CHAIN_ORIGIN | SCD2_CHAIN_KNOWN_AT |
 					(all_keys ? 0 : SCD2_CHAIN_KEYS), span.until, &reader, state);
-	scd2_spi_serial_end(guc_level);
+	scd2_spi_planner_end(guc_level);
 	scd2_batch_end(batch);
 }
 

@@ -20,6 +20,8 @@
 #include "catalog/indexing.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "executor/tstoreReceiver.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/acl.h"
@@ -32,6 +34,7 @@
 
 #include "derived.h"
 #include "drift.h"
+#include "meddle.h"
 #include "plan.h"
 #include "scd2.h"
 #include "spi.h"
@@ -127,6 +130,63 @@ add_column(Oid relid, const char *name, Oid typid, int32 typmod, Oid collation)
 }
 
 /*
+ * A version with "hash" as its hash, by which one can tell whether it is as it was
+ * otherwise.
+ */
+static void
+append_image(StringInfo buf, const Scd2Dimension *dim, const char *hash)
+{
+	List	   *exprs = NIL;
+	ListCell   *lc;
+
+	foreach(lc, scd2_plan_open_columns(dim))
+		exprs = lappend(exprs, strcmp(lfirst(lc), dim->row_hash) == 0 ?
+						unconstify(char *, hash) : scd2_plan_column_of("d", lfirst(lc)));
+	scd2_plan_row_hash(buf, exprs);
+}
+
+/*
+ * Run the statement that writes hashes anew, and look whether what others put on the
+ * table let it (R15): "hash" is what the versions of "where" are to have.
+ */
+static void
+run_verified(const Scd2Dimension *dim, const char *sql, const char *hash,
+			 const char *where, const char *meddlers)
+{
+	Tuplestorestate *before = tuplestore_begin_heap(true, false, work_mem);
+	DestReceiver *dest = CreateDestReceiver(DestTuplestore);
+	char	   *sk = scd2_plan_column_of("d", dim->sk_name);
+	TupleDesc	desc = CreateTemplateTupleDesc(2);
+	StringInfoData buf;
+	uint64		n;
+
+	TupleDescInitEntry(desc, 1, "sk", dim->sk_is_uuid ? UUIDOID : INT8OID, -1, 0);
+	TupleDescInitEntry(desc, 2, "image", BYTEAOID, -1, 0);
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "SELECT %s AS sk, ", sk);
+	append_image(&buf, dim, hash);
+	appendStringInfo(&buf, " AS image\n  FROM %s AS d\n WHERE %s", dim->sql_name, where);
+	SetTuplestoreDestReceiverParams(dest, before, CurrentMemoryContext, true, NULL, NULL);
+	n = scd2_spi_stream("before hash", buf.data, 0, NULL, NULL, NULL, false, dest);
+	dest->rDestroy(dest);
+
+	run("hash anew", sql);
+
+	resetStringInfo(&buf);
+	appendStringInfo(&buf, "SELECT 1\n  FROM scd2_before AS b\n WHERE NOT EXISTS (\n"
+					 "           SELECT FROM %s AS d\n            WHERE %s"
+					 " OPERATOR(pg_catalog.=) b.sk\n              AND ",
+					 dim->sql_name, sk);
+	append_image(&buf, dim, scd2_plan_column_of("d", dim->row_hash));
+	appendStringInfoString(&buf, " OPERATOR(pg_catalog.=) b.image)\n LIMIT 1");
+	scd2_spi_register("scd2_before", desc, before, (double) n);
+	if (scd2_spi_run("check hashes", buf.data, 0, NULL, NULL, NULL) > 0)
+		scd2_raise_not_written(dim, "hashes", meddlers);
+	scd2_spi_unregister("scd2_before");
+	tuplestore_end(before);
+}
+
+/*
  * row_hash is over all type 2 and 6 columns, so that one more changes it in every
  * version.  A hash that is wrong is left wrong, for scd2.check to find.
  */
@@ -137,6 +197,9 @@ rewrite_hashes(const Scd2Dimension *dim, const List *gained)
 	ListCell   *lc;
 	StringInfoData buf;
 	StringInfoData old;
+	StringInfoData hash;
+	StringInfoData where;
+	char	   *meddlers;
 
 	if (dim->row_hash == NULL)
 		return;
@@ -149,16 +212,23 @@ rewrite_hashes(const Scd2Dimension *dim, const List *gained)
 	foreach(lc, gained)
 		exprs = lappend(exprs, scd2_plan_column_of("d", ((Gained *) lfirst(lc))->name));
 
-	initStringInfo(&buf);
-	appendStringInfo(&buf, "UPDATE %s AS d\n   SET %s = ", dim->sql_name,
-					 quote_identifier(dim->row_hash));
-	scd2_plan_row_hash(&buf, exprs);
-	appendStringInfo(&buf, "\n WHERE %s IS NOT NULL",
+	initStringInfo(&hash);
+	scd2_plan_row_hash(&hash, exprs);
+	initStringInfo(&where);
+	appendStringInfo(&where, "%s IS NOT NULL",
 					 scd2_plan_column_of("d", dim->keys[0].name));
 	if (old.len > 0)
-		appendStringInfo(&buf, "\n   AND %s OPERATOR(pg_catalog.=) %s",
+		appendStringInfo(&where, "\n   AND %s OPERATOR(pg_catalog.=) %s",
 						 scd2_plan_column_of("d", dim->row_hash), old.data);
-	run("hash anew", buf.data);
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "UPDATE %s AS d\n   SET %s = %s\n WHERE %s", dim->sql_name,
+					 quote_identifier(dim->row_hash), hash.data, where.data);
+
+	meddlers = scd2_find_meddlers(dim->relid, CMD_UPDATE);
+	if (meddlers == NULL)
+		run("hash anew", buf.data);
+	else
+		run_verified(dim, buf.data, hash.data, where.data, meddlers);
 }
 
 /* ----------------------------------------------------------------

@@ -146,7 +146,7 @@ begin_lookup(FunctionCallInfo fcinfo, Oid relid)
 	(void) scd2_spi_read("unknown member", scd2_plan_has_unknown(state->dim), 0, NULL,
 						 NULL, NULL);
 	state->has_unknown = DatumGetBool(scd2_spi_value(0, 1, &isnull));
-	scd2_spi_one_key_end(guc_level);
+	scd2_spi_planner_end(guc_level);
 	scd2_spi_end();
 	scd2_rights_leave(&rights);
 
@@ -180,7 +180,7 @@ probe(LookupState *state, Datum *sk)
 	found = scd2_spi_generic("lookup", &state->plan, state->sql, dim->nkeys + 1,
 							 state->types, state->values) > 0;
 	if (first)
-		scd2_spi_one_key_end(guc_level);
+		scd2_spi_planner_end(guc_level);
 	if (found)
 	{
 		valid_to = scd2_spi_value(0, 2, &isnull);

@@ -306,37 +306,133 @@ scd2_plan_chain(const Scd2Dimension *dim, int flags)
 	return buf.data;
 }
 
-/*
- * Rows of a table with a null key, which only the unknown member may have: as
- * the columns of scd2_remove.
- */
-char *
-scd2_plan_strays(const Scd2Dimension *place)
+/* SELECT d.customer_sk AS c1, ..., d.ctid AS tid FROM gold.dim_customer AS d */
+static void
+append_rows(StringInfo buf, const Scd2Dimension *place)
 {
 	List	   *names = scd2_plan_open_columns(place);
-	StringInfoData buf;
 	ListCell   *lc;
 
-	initStringInfo(&buf);
-	appendStringInfoString(&buf, "SELECT ");
+	appendStringInfoString(buf, "SELECT ");
 	foreach(lc, names)
-		appendStringInfo(&buf, "%s AS c%d, ",
+		appendStringInfo(buf, "%s AS c%d, ",
 						 scd2_plan_column_of("d", (char *) lfirst(lc)),
 						 foreach_current_index(lc) + 1);
-	appendStringInfo(&buf, "d.ctid AS tid\n  FROM %s AS d\n WHERE (", place->sql_name);
+	appendStringInfo(buf, "d.ctid AS tid\n  FROM %s AS d", place->sql_name);
+}
+
+static void
+append_is_unknown(StringInfo buf, const Scd2Dimension *dim)
+{
+	appendStringInfo(buf, "%s" EQUALS "%s",
+					 scd2_plan_column_of("d", dim->sk_name),
+					 scd2_plan_unknown_sk(dim));
+}
+
+/*
+ * Rows of a table with a null key, which only the unknown member may have, and it
+ * is none that was closed: as the columns of scd2_remove.
+ */
+char *
+scd2_plan_strays(const Scd2Dimension *place, bool has_unknown)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	append_rows(&buf, place);
+	appendStringInfoString(&buf, "\n WHERE (");
 	append_null_key(&buf, place, "NULL", " OR ");
-	appendStringInfo(&buf, ")\n   AND (%s OPERATOR(pg_catalog.=) %s) IS NOT TRUE",
-					 scd2_plan_column_of("d", place->sk_name),
-					 scd2_plan_unknown_sk(place));
+	appendStringInfoChar(&buf, ')');
+	if (has_unknown)
+	{
+		appendStringInfoString(&buf, "\n   AND (");
+		append_is_unknown(&buf, place);
+		appendStringInfoString(&buf, ") IS NOT TRUE");
+	}
 	return buf.data;
 }
 
 /*
- * Revise versions in place: all but the key and valid_from, by which a version is
- * the same one.  "store" has the columns of scd2_open, and tid.
+ * The unknown member, or what has its surrogate key: as the columns of scd2_remove.
  */
 char *
-scd2_plan_revise(const Scd2Dimension *dim, const char *store)
+scd2_plan_unknown(const Scd2Dimension *dim)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	append_rows(&buf, dim);
+	appendStringInfoString(&buf, "\n WHERE ");
+	append_is_unknown(&buf, dim);
+	return buf.data;
+}
+
+static void
+append_with_keys(StringInfo buf, const Scd2Dimension *dim, const char *store)
+{
+	appendStringInfoString(buf, "SELECT s.*");
+	for (int i = 1; i <= dim->nkeys; i++)
+		appendStringInfo(buf, ", s.c%d AS k%d", i + 1, i);
+	appendStringInfo(buf, ", pg_catalog.count(*) OVER (PARTITION BY s.c1) AS copies\n      FROM %s AS s",
+					 store);
+}
+
+/*
+ * Versions that are to come beside rows that are to go and have their surrogate
+ * key, or, where no row has it, that are of their key and begin when they do: such
+ * a row is the version, with something in it changed.  The version's columns, and the
+ * row's tid.
+ */
+char *
+scd2_plan_pairs(const Scd2Dimension *dim)
+{
+	int			ncols = list_length(scd2_plan_open_columns(dim));
+	int			valid_from = ncols - (dim->is_deleted != NULL ? 3 : 2);
+	StringInfoData buf;
+	StringInfoData columns;
+
+	initStringInfo(&columns);
+	for (int i = 1; i <= ncols; i++)
+		appendStringInfo(&columns, "o.c%d, ", i);
+	appendStringInfoString(&columns, "r.tid");
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "WITH o AS MATERIALIZED (\n    ");
+	append_with_keys(&buf, dim, "scd2_open");
+	appendStringInfoString(&buf, "\n), r AS MATERIALIZED (\n    ");
+	append_with_keys(&buf, dim, "scd2_remove");
+	/* of versions with one surrogate key none: that is an error */
+	appendStringInfo(&buf, "\n)\nSELECT %s\n  FROM o\n  JOIN r ON r.c1" EQUALS "o.c1"
+					 "\n WHERE o.copies" EQUALS "1 AND r.copies" EQUALS "1"
+					 "\nUNION ALL\n(SELECT DISTINCT ON (o.c1) %s\n  FROM o\n  JOIN r ON ",
+					 columns.data, columns.data);
+	scd2_plan_same_key(&buf, dim, "o", "r");
+	appendStringInfo(&buf, " AND o.c%d" EQUALS "r.c%d\n WHERE o.copies" EQUALS "1"
+					 "\n   AND NOT EXISTS (SELECT FROM r AS x WHERE x.c1" EQUALS "o.c1)"
+					 "\n   AND NOT EXISTS (SELECT FROM o AS x WHERE x.c1" EQUALS "r.c1)"
+					 "\n ORDER BY o.c1, r.tid)", valid_from, valid_from);
+	return buf.data;
+}
+
+/*
+ * Rows of a store that have one in "other" with the same value in a column, or
+ * that have none.
+ */
+char *
+scd2_plan_matched(const char *store, const char *column, bool matched,
+				  const char *other)
+{
+	return psprintf("SELECT s.*\n  FROM %s AS s\n WHERE %sEXISTS (SELECT FROM %s AS x WHERE x.%s"
+					EQUALS "s.%s)", store, matched ? "" : "NOT ", other, column, column);
+}
+
+/*
+ * Revise versions in place: all but the key and valid_from, by which a version is
+ * the same one; with "remakes" these, too.  "store" has the columns of scd2_open,
+ * and tid.
+ */
+char *
+scd2_plan_revise(const Scd2Dimension *dim, const char *store, bool remakes)
 {
 	List	   *names = scd2_plan_open_columns(dim);
 	StringInfoData buf;
@@ -350,7 +446,8 @@ scd2_plan_revise(const Scd2Dimension *dim, const char *store)
 		const char *name = lfirst(lc);
 		int			n = foreach_current_index(lc);
 
-		if ((n >= 1 && n <= dim->nkeys) || strcmp(name, dim->valid_from) == 0)
+		if (!remakes &&
+			((n >= 1 && n <= dim->nkeys) || strcmp(name, dim->valid_from) == 0))
 			continue;
 		appendStringInfo(&buf, "%s%s = r.c%d", first ? "" : ",\n       ",
 						 quote_identifier(name), n + 1);
@@ -361,25 +458,44 @@ scd2_plan_revise(const Scd2Dimension *dim, const char *store)
 }
 
 /*
- * Versions that will be removed lose their time at once, so that neither readers
- * within the transaction nor a constraint find them beside those that come.
+ * Versions that will be removed or remade get out of the way at once, so that
+ * neither readers within the transaction nor a constraint find them beside those
+ * that come.  With "hide" they lose their key, as the unknown member has none, and
+ * else their time.  With "returning" the store's rows come back, with the tids that
+ * the rows then have.
  */
 char *
-scd2_plan_doom(const Scd2Dimension *dim)
+scd2_plan_doom(const Scd2Dimension *dim, const char *store, bool hide,
+			   bool returning)
 {
-	return psprintf("UPDATE %s AS d\n   SET %s = %s,\n       %s = false"
-					"\n  FROM scd2_remove AS r\n WHERE d.ctid" EQUALS "r.tid",
-					dim->sql_name, quote_identifier(dim->valid_to),
-					scd2_plan_column_of("d", dim->valid_from),
-					quote_identifier(dim->is_current));
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "UPDATE %s AS d\n   SET ", dim->sql_name);
+	if (!hide)
+		appendStringInfo(&buf, "%s = %s,\n       %s = false",
+						 quote_identifier(dim->valid_to),
+						 scd2_plan_column_of("d", dim->valid_from),
+						 quote_identifier(dim->is_current));
+	for (int i = 0; hide && i < dim->nkeys; i++)
+		appendStringInfo(&buf, "%s%s = NULL", i > 0 ? ",\n       " : "",
+						 quote_identifier(dim->keys[i].name));
+	appendStringInfo(&buf, "\n  FROM %s AS r\n WHERE d.ctid" EQUALS "r.tid", store);
+	if (!returning)
+		return buf.data;
+	appendStringInfoString(&buf, "\nRETURNING ");
+	for (int i = 1; i <= list_length(scd2_plan_open_columns(dim)); i++)
+		appendStringInfo(&buf, "r.c%d, ", i);
+	appendStringInfoString(&buf, "d.ctid");
+	return buf.data;
 }
 
 /*
- * Lock them, so that no key that refers to them can come any more.  The columns,
- * by number, are those that keys refer to.
+ * Lock versions that are to go, so that no key that refers to them can come any
+ * more.  The columns, by number, are those that keys refer to.
  */
 char *
-scd2_plan_lock_doomed(const Scd2Dimension *dim, List *attnums)
+scd2_plan_lock_doomed(const Scd2Dimension *dim, const char *store, List *attnums)
 {
 	StringInfoData buf;
 	ListCell   *lc;
@@ -390,8 +506,8 @@ scd2_plan_lock_doomed(const Scd2Dimension *dim, List *attnums)
 		appendStringInfo(&buf, "%s%s AS c%d", foreach_current_index(lc) > 0 ? ", " : "",
 						 scd2_plan_column_of("d", get_attname(dim->relid, lfirst_int(lc), false)),
 						 lfirst_int(lc));
-	appendStringInfo(&buf, "\n  FROM scd2_remove AS r\n  JOIN %s AS d ON %s" EQUALS "r.c1"
-					 "\n   FOR UPDATE OF d",
+	appendStringInfo(&buf, "\n  FROM %s AS r\n  JOIN %s AS d ON %s" EQUALS "r.c1"
+					 "\n   FOR UPDATE OF d", store,
 					 dim->sql_name, scd2_plan_column_of("d", dim->sk_name));
 	return buf.data;
 }
@@ -400,10 +516,10 @@ scd2_plan_lock_doomed(const Scd2Dimension *dim, List *attnums)
  * And remove them, when nothing refers to them.
  */
 char *
-scd2_plan_remove(const Scd2Dimension *dim)
+scd2_plan_remove(const Scd2Dimension *dim, const char *store)
 {
-	return psprintf("DELETE FROM %s AS d\n USING scd2_remove AS r\n WHERE %s" EQUALS "r.c1",
-					dim->sql_name, scd2_plan_column_of("d", dim->sk_name));
+	return psprintf("DELETE FROM %s AS d\n USING %s AS r\n WHERE %s" EQUALS "r.c1",
+					dim->sql_name, store, scd2_plan_column_of("d", dim->sk_name));
 }
 
 static char *

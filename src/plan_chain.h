@@ -54,11 +54,18 @@ extern void scd2_plan_chain_layout(const Scd2Dimension *dim, int flags,
 								   Scd2ChainLayout *layout);
 extern char *scd2_plan_chain(const Scd2Dimension *dim, int flags);
 
-extern char *scd2_plan_strays(const Scd2Dimension *place);
-extern char *scd2_plan_revise(const Scd2Dimension *dim, const char *store);
-extern char *scd2_plan_doom(const Scd2Dimension *dim);
-extern char *scd2_plan_lock_doomed(const Scd2Dimension *dim, List *attnums);
-extern char *scd2_plan_remove(const Scd2Dimension *dim);
+extern char *scd2_plan_strays(const Scd2Dimension *place, bool has_unknown);
+extern char *scd2_plan_unknown(const Scd2Dimension *dim);
+extern char *scd2_plan_pairs(const Scd2Dimension *dim);
+extern char *scd2_plan_matched(const char *store, const char *column, bool matched,
+							   const char *other);
+extern char *scd2_plan_revise(const Scd2Dimension *dim, const char *store,
+							  bool remakes);
+extern char *scd2_plan_doom(const Scd2Dimension *dim, const char *store,
+							bool hide, bool returning);
+extern char *scd2_plan_lock_doomed(const Scd2Dimension *dim, const char *store,
+								   List *attnums);
+extern char *scd2_plan_remove(const Scd2Dimension *dim, const char *store);
 
 /* The keys touched between two times, or by runs; each once. */
 extern char *scd2_plan_touched_keys(const Scd2Dimension *dim, bool has_undone);

@@ -86,12 +86,15 @@ scd2_plan_read(const Scd2Dimension *dim, Oid source, const bool *lacks,
 }
 
 /*
- * Read a rejected row, $1, once more: as a row of the source.
+ * Read a rejected row, $1, once more: as a row of the source, which "by_text" says
+ * that it is already; else it is jsonb.
  */
 char *
 scd2_plan_read_rejected(const Scd2Dimension *dim, Oid source,
-						const bool *lacks)
+						const bool *lacks, bool by_text)
 {
-	return plan_read(dim, psprintf("pg_catalog.jsonb_populate_record(NULL::%s, $1)",
-								   scd2_relation_name(source)), lacks, NULL, false);
+	return plan_read(dim, by_text ?
+					 "pg_catalog.jsonb_populate_record($1, '{}'::pg_catalog.jsonb)" :
+					 psprintf("pg_catalog.jsonb_populate_record(NULL::%s, $1)",
+							  scd2_relation_name(source)), lacks, NULL, false);
 }

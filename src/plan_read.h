@@ -14,6 +14,6 @@ extern char *scd2_plan_read(const Scd2Dimension *dim, Oid source,
 							const bool *lacks, const Scd2LogPos *pos);
 
 extern char *scd2_plan_read_rejected(const Scd2Dimension *dim, Oid source,
-									 const bool *lacks);
+									 const bool *lacks, bool by_text);
 
 #endif							/* SCD2_PLAN_READ_H */

@@ -28,6 +28,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
+#include "utils/typcache.h"
 
 #include "apply.h"
 #include "convert.h"
@@ -159,6 +160,33 @@ scd2_columns_jsonb(TupleDesc desc, const Datum *values, const bool *isnull)
 		ReThrowError(error);
 	FreeErrorData(error);
 	return row_jsonb_by_text(desc, values, isnull);
+}
+
+/*
+ * Take a row apart; see preview.h.
+ */
+TupleDesc
+scd2_record_columns(Datum record, Datum **values, bool **isnull)
+{
+	HeapTupleHeader row = DatumGetHeapTupleHeader(record);
+	TupleDesc	row_desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(row),
+												  HeapTupleHeaderGetTypMod(row));
+	TupleDesc	desc = CreateTupleDescCopy(row_desc);
+	HeapTupleData tuple;
+
+	ReleaseTupleDesc(row_desc);
+	*values = palloc(desc->natts * sizeof(Datum));
+	*isnull = palloc(desc->natts * sizeof(bool));
+
+	/* a record of these columns, whatever casts to json the row's own type has */
+	desc->tdtypeid = RECORDOID;
+	desc->tdtypmod = -1;
+	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	tuple.t_data = row;
+	heap_deform_tuple(&tuple, desc, *values, *isnull);
+	return BlessTupleDesc(desc);
 }
 
 /*
@@ -351,14 +379,20 @@ scd2_sql(PG_FUNCTION_ARGS)
 		SHOW("fold", scd2_plan_chain(dim, SCD2_CHAIN_VERSIONS | SCD2_CHAIN_KEYS |
 									 SCD2_CHAIN_LOGGED));
 		if (is_referenced)
-			SHOW("doom", scd2_plan_doom(dim));
+		{
+			SHOW("pair", scd2_plan_pairs(dim));
+			SHOW("lock removed", scd2_plan_lock_doomed(dim, "scd2_remove", list_make1_int(dim->sk_attnum)));
+			SHOW("take out", scd2_plan_take_out(dim, "scd2_free"));
+			SHOW("doom", scd2_plan_doom(dim, "scd2_held", true, false));
+			SHOW("doom remade", scd2_plan_doom(dim, "scd2_remake", true, true));
+		}
 		else
 			SHOW("take out", scd2_plan_take_out(dim, "scd2_remove"));
 		if (history != NULL)
 			SHOW("take out of history", scd2_plan_take_out(history, "scd2_history_remove"));
-		SHOW("revise", scd2_plan_revise(dim, "scd2_revise"));
+		SHOW("revise", scd2_plan_revise(dim, "scd2_revise", false));
 		if (history != NULL)
-			SHOW("revise history", scd2_plan_revise(history, "scd2_history_revise"));
+			SHOW("revise history", scd2_plan_revise(history, "scd2_history_revise", false));
 	}
 	if (history != NULL)
 		SHOW("open history", scd2_plan_open(history, "scd2_history_open"));
@@ -382,8 +416,9 @@ scd2_sql(PG_FUNCTION_ARGS)
 	}
 	if (OidIsValid(dim->log) && is_referenced)
 	{
-		SHOW("lock removed", scd2_plan_lock_doomed(dim, list_make1_int(dim->sk_attnum)));
-		SHOW("remove", scd2_plan_remove(dim));
+		SHOW("remake", scd2_plan_revise(dim, "scd2_grow", true));
+		SHOW("lock held", scd2_plan_lock_doomed(dim, "scd2_held", list_make1_int(dim->sk_attnum)));
+		SHOW("remove", scd2_plan_remove(dim, "scd2_held"));
 	}
 	if (OidIsValid(dim->log))
 		SHOW("log", scd2_plan_log(dim));

@@ -31,4 +31,7 @@ extern TupleDesc scd2_columns_desc(const Scd2Column *columns, int n);
 extern Datum scd2_columns_jsonb(TupleDesc desc, const Datum *values,
 								const bool *isnull);
 
+/* The columns of a row of any type: a record of them, and their values. */
+extern TupleDesc scd2_record_columns(Datum record, Datum **values, bool **isnull);
+
 #endif							/* SCD2_PREVIEW_H */

@@ -25,7 +25,7 @@ struct Scd2Retry
 {
 	MemoryContext cxt;			/* as long as it lives */
 	bool		by_batch_time;	/* have rows the time of their batch? */
-	Tuplestorestate *rows;		/* id, batch_time, row_data */
+	Tuplestorestate *rows;		/* id, batch_time, row_data, row_text */
 	TupleTableSlot *slot;		/* the next row */
 	bool		more;			/* is there one? */
 	bool		in_group;		/* has the group begun? */
@@ -75,11 +75,12 @@ scd2_write_rejected(Scd2Batch *batch)
 		if (rejected->ntuples > 0)
 			run_as_registry("reject",
 							"INSERT INTO scd2.registry_rejected"
-							" (dimension_id, run, key, row_data, reason, rejected_at)\n"
-							"SELECT $1, $2, r.key, r.row_data, r.reason, $3"
+							" (dimension_id, run, key, row_data, row_text, reason, rejected_at)\n"
+							"SELECT $1, $2, r.key, r.row_data, r.row_text, r.reason, $3"
 							" FROM scd2_rejected AS r"
 							" WHERE NOT $4 OR NOT EXISTS (SELECT FROM scd2.registry_rejected AS j"
-							" WHERE j.dimension_id = $1 AND j.row_data = r.row_data)"
+							" WHERE j.dimension_id = $1 AND j.row_data = r.row_data"
+							" AND j.taken_by IS NULL)"
 							" ORDER BY r.ord",
 							rejected, NULL, 4, types, values);
 		scd2_store_end(rejected);
@@ -102,11 +103,37 @@ scd2_write_rejected(Scd2Batch *batch)
 					" AND j.reason IS DISTINCT FROM r.reason",
 					rejected, NULL, 1, types, values);
 	run_as_registry("accept",
-					"DELETE FROM scd2.registry_rejected AS j USING scd2_retried AS t"
+					"UPDATE scd2.registry_rejected AS j SET taken_by = $2 FROM scd2_retried AS t"
 					" WHERE j.id = t.id AND j.dimension_id = $1"
 					" AND NOT EXISTS (SELECT FROM scd2_rejected AS r WHERE r.ord = j.id)",
-					rejected, batch->retry, 1, types, values);
+					rejected, batch->retry, 2, types, values);
 	scd2_store_end(rejected);
+}
+
+/*
+ * Undo what a run rejected or took back; see quarantine.h.
+ */
+void
+scd2_undo_rejected(const Scd2Dimension *dim, int64 run_id)
+{
+	static SPIPlanPtr reject_plan = NULL;
+	static SPIPlanPtr take_plan = NULL;
+	const Oid	types[] = {INT4OID, INT8OID};
+	Datum		values[] = {Int32GetDatum(dim->id), Int64GetDatum(run_id)};
+	Scd2Rights	save;
+
+	scd2_registry_enter(&save);
+	scd2_spi_begin();
+	(void) scd2_spi_cached("undo rejected", &reject_plan,
+						   "DELETE FROM scd2.registry_rejected"
+						   " WHERE dimension_id = $1 AND run = $2",
+						   2, types, values, NULL, false);
+	(void) scd2_spi_cached("undo accepted", &take_plan,
+						   "UPDATE scd2.registry_rejected SET taken_by = NULL"
+						   " WHERE dimension_id = $1 AND taken_by = $2",
+						   2, types, values, NULL, false);
+	scd2_spi_end();
+	scd2_rights_leave(&save);
 }
 
 /*
@@ -131,7 +158,7 @@ scd2_retry_begin(const Scd2Dimension *dim, MemoryContext cxt)
 	Scd2Retry  *retry = palloc0(sizeof(Scd2Retry));
 	Oid			types[] = {INT4OID};
 	Datum		values[] = {Int32GetDatum(dim->id)};
-	TupleDesc	desc = CreateTemplateTupleDesc(3);
+	TupleDesc	desc = CreateTemplateTupleDesc(4);
 	DestReceiver *dest = CreateDestReceiver(DestTuplestore);
 	Scd2Rights	save;
 
@@ -141,6 +168,7 @@ scd2_retry_begin(const Scd2Dimension *dim, MemoryContext cxt)
 	scd2_desc_column(desc, 1, "id", INT8OID, -1, InvalidOid);
 	scd2_desc_column(desc, 2, "batch_time", TIMESTAMPTZOID, -1, InvalidOid);
 	scd2_desc_column(desc, 3, "row_data", JSONBOID, -1, InvalidOid);
+	scd2_desc_column(desc, 4, "row_text", JSONBOID, -1, InvalidOid);
 	retry->taken_desc = CreateTemplateTupleDesc(1);
 	scd2_desc_column(retry->taken_desc, 1, "id", INT8OID, -1, InvalidOid);
 
@@ -149,11 +177,11 @@ scd2_retry_begin(const Scd2Dimension *dim, MemoryContext cxt)
 	scd2_spi_begin();
 	scd2_spi_stream("rejected rows",
 					retry->by_batch_time ?
-					"SELECT j.id, r.batch_time, j.row_data FROM scd2.registry_rejected j"
+					"SELECT j.id, r.batch_time, j.row_data, j.row_text FROM scd2.registry_rejected j"
 					" LEFT JOIN scd2.registry_run r ON r.id = j.run"
-					" WHERE j.dimension_id = $1 ORDER BY 2 NULLS FIRST, 1" :
-					"SELECT j.id, NULL::timestamptz, j.row_data FROM scd2.registry_rejected j"
-					" WHERE j.dimension_id = $1 ORDER BY 1",
+					" WHERE j.dimension_id = $1 AND j.taken_by IS NULL ORDER BY 2 NULLS FIRST, 1" :
+					"SELECT j.id, NULL::timestamptz, j.row_data, j.row_text FROM scd2.registry_rejected j"
+					" WHERE j.dimension_id = $1 AND j.taken_by IS NULL ORDER BY 1",
 					1, types, values, NULL, true, dest);
 	scd2_spi_end();
 	scd2_rights_leave(&save);
@@ -196,7 +224,7 @@ scd2_retry_group(Scd2Retry *retry, TimestampTz *batch_time)
  * The next row of the group; see quarantine.h.
  */
 bool
-scd2_retry_next(Scd2Retry *retry, int64 *id, Datum *row_data)
+scd2_retry_next(Scd2Retry *retry, int64 *id, Datum *row_data, Datum *row_text)
 {
 	bool		isnull = false;
 
@@ -204,6 +232,8 @@ scd2_retry_next(Scd2Retry *retry, int64 *id, Datum *row_data)
 		return false;
 	*id = DatumGetInt64(retry->slot->tts_values[0]);
 	*row_data = datumCopy(retry->slot->tts_values[2], false, -1);
+	*row_text = retry->slot->tts_isnull[3] ? (Datum) 0 :
+		datumCopy(retry->slot->tts_values[3], false, -1);
 	tuplestore_putvalues(retry->taken, retry->taken_desc, &retry->slot->tts_values[0],
 						 &isnull);
 	retry->ntaken++;

@@ -10,12 +10,15 @@
 #include "read.h"
 
 #include "catalog/pg_type.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "tcop/dest.h"
 #include "utils/builtins.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
+#include "utils/typcache.h"
 
 #include "badrow.h"
 #include "convert.h"
@@ -54,6 +57,7 @@ typedef struct ReadState
 	int			bad_sqlstate;
 	char	   *bad_reason;		/* NULL: it is good */
 	Datum		rejected_row;	/* of a retry, as jsonb */
+	Datum		rejected_text;	/* the values' texts, or 0 */
 } ReadState;
 
 /*
@@ -428,17 +432,45 @@ rethrow_conversion(ReadState *state)
 			 errhint("Nothing was written. Correct the row in the source, or leave it out.")));
 }
 
+/*
+ * A row of the source from its values' texts.  What the source has gained since is
+ * null, as in jsonb_populate_record.
+ */
+static Datum
+row_from_text(Oid type, Datum texts)
+{
+	Jsonb	   *jsonb = DatumGetJsonbP(texts);
+	TupleDesc	desc = lookup_rowtype_tupdesc_copy(type, -1);
+	char	  **strings = palloc0(desc->natts * sizeof(char *));
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		JsonbValue *found;
+
+		if (att->attisdropped)
+			continue;
+		found = getKeyJsonValueFromContainer(&jsonb->root, NameStr(att->attname),
+											 strlen(NameStr(att->attname)), NULL);
+		if (found != NULL && found->type == jbvString)
+			strings[i] = pnstrdup(found->val.string.val, found->val.string.len);
+	}
+	return HeapTupleGetDatum(BuildTupleFromCStrings(TupleDescGetAttInMetadata(desc), strings));
+}
+
 static void
 call_read_rejected(void *arg)
 {
 	ReadState  *state = arg;
-	Oid			types[] = {JSONBOID};
+	const Scd2Batch *batch = state->batch;
+	bool		by_text = state->rejected_text != (Datum) 0;
+	Oid			type = by_text ? get_rel_type_id(batch->source) : JSONBOID;
+	Datum		value = by_text ? row_from_text(type, state->rejected_text) :
+		state->rejected_row;
 
 	scd2_spi_stream("read rejected",
-					scd2_plan_read_rejected(state->batch->dim, state->batch->source,
-											state->batch->lacks),
-					1, types, &state->rejected_row, NULL, true,
-					(DestReceiver *) state);
+					scd2_plan_read_rejected(batch->dim, batch->source, batch->lacks, by_text),
+					1, &type, &value, NULL, true, (DestReceiver *) state);
 }
 
 /*
@@ -455,7 +487,8 @@ read_rejected(ReadState *state)
 	MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
 	int64		id;
 
-	while (scd2_retry_next(batch->retry, &id, &state->rejected_row))
+	while (scd2_retry_next(batch->retry, &id, &state->rejected_row,
+						   &state->rejected_text))
 	{
 		ErrorData  *error;
 
@@ -502,7 +535,7 @@ scd2_read_source(Scd2Batch *batch, Scd2RowCallback callback, void *arg)
 	if (batch->retry != NULL)
 	{
 		read_rejected(state);
-		scd2_spi_serial_end(guc_level);
+		scd2_spi_planner_end(guc_level);
 		return state->ord;
 	}
 
@@ -518,7 +551,7 @@ scd2_read_source(Scd2Batch *batch, Scd2RowCallback callback, void *arg)
 		rethrow_conversion(state);
 	}
 	PG_END_TRY();
-	scd2_spi_serial_end(guc_level);
+	scd2_spi_planner_end(guc_level);
 
 	return state->ord;
 }

@@ -10,27 +10,23 @@
 
 #include "batch.h"
 
-/* Where they may: take their time from the versions in batch->removes. */
+/*
+ * Remove those of the versions in batch->removes that no row of any table refers
+ * to, and keep the others in batch->held (R30).
+ */
+extern void scd2_remove_free_versions(Scd2Batch *batch);
+
+/*
+ * Get versions in batch->held, and those that become others (batch->remakes), out of
+ * the way of those that come; the latter are then in batch->grows, too.
+ */
 extern void scd2_doom_versions(Scd2Batch *batch);
 
-/* What has been found out of versions that go, between the next two. */
-typedef struct Scd2Removal
-{
-	List	   *keys;			/* foreign keys that refer to the dimension */
-	Scd2Store	doomed;			/* if there are any */
-} Scd2Removal;
-
 /*
- * Lock them: from now on nothing can begin to refer to one, and what does so
- * already is committed.
+ * Remove the held versions, unless a row of any table still refers to one:
+ * foreign_key_violation, which names the table (R30).
  */
-extern void scd2_lock_doomed(Scd2Batch *batch, Scd2Removal *removal);
-
-/*
- * Remove them, unless a row of any table refers to one: foreign_key_violation,
- * which names the table (R30).
- */
-extern void scd2_remove_versions(Scd2Batch *batch, Scd2Removal *removal);
+extern void scd2_remove_held_versions(Scd2Batch *batch);
 
 /*
  * With history => 'separate' versions leave a table without being gone.  Raise

@@ -161,6 +161,7 @@ scd2_batch_end(Scd2Batch *batch)
 		&batch->staged, &batch->located, &batch->absent, &batch->states,
 		&batch->closes, &batch->opens, &batch->overwrites, &batch->logged,
 		&batch->chain_keys, &batch->revises, &batch->grows, &batch->removes,
+		&batch->held, &batch->remakes, &batch->remade,
 		&batch->history.opens, &batch->history.revises, &batch->history.grows,
 		&batch->history.removes, &batch->rejected
 	};

@@ -395,10 +395,8 @@ set_for_now(const char *name, const char *value)
 }
 
 /*
- * Hold joins to nested loops, and let go by the level that this returns.  A join
- * by ctid is then a TID scan for each staged row, which the planner thinks
- * dearer than it is (DESIGN.md section 3).  Settings return by themselves after
- * an error.
+ * Hold joins to nested loops; see spi.h.  A join by ctid is then a TID scan for
+ * each staged row, which the planner thinks dearer than it is (DESIGN.md section 3).
  */
 int
 scd2_spi_tid_join_begin(void)
@@ -412,12 +410,6 @@ scd2_spi_tid_join_begin(void)
 	return guc_level;
 }
 
-void
-scd2_spi_tid_join_end(int guc_level)
-{
-	AtEOXact_GUC(true, guc_level);
-}
-
 /*
  * Do without parallel workers; see spi.h.  From 17 on subtransactions may begin
  * within a parallel operation.
@@ -425,24 +417,15 @@ scd2_spi_tid_join_end(int guc_level)
 int
 scd2_spi_serial_begin(bool needed)
 {
-	int			guc_level;
+	int			guc_level = NewGUCNestLevel();
 
-	if (!needed || !COMPAT_NO_PARALLEL_TRY)
-		return 0;
-	guc_level = NewGUCNestLevel();
-	set_for_now("max_parallel_workers_per_gather", "0");
+	if (needed && COMPAT_NO_PARALLEL_TRY)
+		set_for_now("max_parallel_workers_per_gather", "0");
 	return guc_level;
 }
 
-void
-scd2_spi_serial_end(int guc_level)
-{
-	if (guc_level > 0)
-		AtEOXact_GUC(true, guc_level);
-}
-
 /*
- * Read by an index, and let go again; see spi.h.
+ * Read by an index; see spi.h.
  */
 int
 scd2_spi_one_key_begin(void)
@@ -454,8 +437,11 @@ scd2_spi_one_key_begin(void)
 	return guc_level;
 }
 
+/*
+ * Let the planner go again.  After an error settings return by themselves.
+ */
 void
-scd2_spi_one_key_end(int guc_level)
+scd2_spi_planner_end(int guc_level)
 {
 	AtEOXact_GUC(true, guc_level);
 }

@@ -88,26 +88,24 @@ extern void scd2_spi_register(const char *name, TupleDesc desc,
 extern void scd2_spi_unregister(const char *name);
 
 /*
- * Between the two, the planner joins only by nested loop: what a join by ctid
- * needs, which it would otherwise turn into a scan of the whole table.  The
- * level goes from one to the other, because a trigger may apply in between.
+ * From each of these to scd2_spi_planner_end the planner is held to something.
+ * The level goes from the one to the other, because a trigger may apply in between.
+ *
+ * To nested loops: what a join by ctid needs, which it would otherwise turn into a
+ * scan of the whole table.
  */
 extern int	scd2_spi_tid_join_begin(void);
-extern void scd2_spi_tid_join_end(int guc_level);
 
 /*
- * Between the two, if "needed", statements run without parallel workers: what
- * receives their rows may call scd2_spi_try.
+ * If "needed", to no parallel workers: what receives the rows of a statement may
+ * call scd2_spi_try.
  */
 extern int	scd2_spi_serial_begin(bool needed);
-extern void scd2_spi_serial_end(int guc_level);
 
-/*
- * Between the two, one key is read by an index, however small or unknown the
- * table is (R28).
- */
+/* To an index for one key, however small or unknown the table is (R28). */
 extern int	scd2_spi_one_key_begin(void);
-extern void scd2_spi_one_key_end(int guc_level);
+
+extern void scd2_spi_planner_end(int guc_level);
 
 /*
  * Call fn(arg) in a subtransaction of its own.  Returns NULL, or, with the

@@ -667,7 +667,7 @@ stage_absent(StageState *state)
 		guc_level = scd2_spi_tid_join_begin();
 		scd2_spi_stream("absent", scd2_plan_absent(batch->dim, batch->scope_sql),
 						0, NULL, NULL, NULL, true, (DestReceiver *) state);
-		scd2_spi_tid_join_end(guc_level);
+		scd2_spi_planner_end(guc_level);
 		scd2_spi_unregister("scd2_absent");
 	}
 	scd2_store_end(&batch->absent);

@@ -324,7 +324,7 @@ scd2_timeline_read(FunctionCallInfo fcinfo, const Scd2Dimension *dim, int most,
 	scd2_spi_receiver(&state->pub, NULL, chain_receive);
 	scd2_spi_stream("timeline", scd2_ask_chain_sql(dim), dim->nkeys,
 					scd2_ask_key_types(dim, 0), keys, NULL, true, (DestReceiver *) state);
-	scd2_spi_one_key_end(guc_level);
+	scd2_spi_planner_end(guc_level);
 	if (state->before != NULL)
 		ExecDropSingleTupleTableSlot(state->before);
 

@@ -12,7 +12,6 @@
 
 #include "access/xact.h"
 #include "catalog/pg_type.h"
-#include "executor/tstoreReceiver.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -23,6 +22,7 @@
 #include "emit.h"
 #include "logpos.h"
 #include "plan_chain.h"
+#include "quarantine.h"
 #include "run.h"
 #include "runs.h"
 #include "spi.h"
@@ -78,17 +78,12 @@ check_run(const Scd2Dimension *dim, int64 run_id, Scd2PastRun *past)
 static void
 find_keys(Scd2Batch *batch, int64 run_id)
 {
-	DestReceiver *dest = CreateDestReceiver(DestTuplestore);
 	Oid			types[] = {INT8OID};
 	Datum		values[] = {Int64GetDatum(run_id)};
 
-	SetTuplestoreDestReceiverParams(dest, batch->chain_keys.store, batch->cxt, true,
-									NULL, NULL);
-	batch->chain_keys.ntuples =
-		scd2_spi_stream("run keys", scd2_plan_run_keys(batch->dim), 1, types, values,
-						NULL, true, dest);
-	batch->counts.keys_rebuilt = batch->chain_keys.ntuples;
-	dest->rDestroy(dest);
+	batch->counts.keys_rebuilt =
+		scd2_store_fill(batch, &batch->chain_keys, "run keys",
+						scd2_plan_run_keys(batch->dim), 1, types, values, true);
 }
 
 /*
@@ -173,6 +168,7 @@ undo(Scd2Run *run, void *arg)
 	scd2_rights_leave(&rights);
 
 	scd2_runs_mark_undone(dim, run_id, run->lock.run_id);
+	scd2_undo_rejected(dim, run_id);
 	scd2_logpos_forget(dim, run_id);
 	batch->undone = scd2_runs_undone_and(batch->undone, run_id);
 

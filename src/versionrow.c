@@ -9,10 +9,17 @@
 
 #include "versionrow.h"
 
+#include "access/table.h"
 #include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
 #include "utils/uuid.h"
 
 #include "batch.h"
+#include "spi.h"
 
 /*
  * Lay out the rows of a dimension; see versionrow.h.
@@ -221,6 +228,66 @@ scd2_version_row_fill(Scd2VersionRow *row, const Datum *keys,
 	values[row->is_current] = BoolGetDatum(version->is_open);
 	if (row->is_deleted >= 0)
 		values[row->is_deleted] = BoolGetDatum(version->is_deleted);
+}
+
+static void
+check_null(void *arg)
+{
+	domain_check((Datum) 0, true, *(Oid *) arg, NULL, NULL);
+}
+
+/*
+ * Is there to be an unknown member?  See versionrow.h.
+ */
+bool
+scd2_has_unknown_member(const Scd2Dimension *dim)
+{
+	Scd2VersionRow *row;
+	AttrNumber *attnums;
+	Relation	rel;
+	bool		refused = !dim->unknown_member;
+
+	if (refused)
+		return false;
+	row = scd2_version_row_create(dim, CurrentMemoryContext);
+	attnums = scd2_version_row_attnums(row);
+	rel = table_open(dim->relid, NoLock);
+	for (int col = row->keys; col < row->valid_from && !refused; col++)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnums[col] - 1);
+
+		refused = att->attnotnull ||
+			(get_typtype(att->atttypid) == TYPTYPE_DOMAIN &&
+			 scd2_spi_try(check_null, &att->atttypid) != NULL);
+	}
+	table_close(rel, NoLock);
+	return !refused;
+}
+
+/*
+ * Fill in the unknown member; see versionrow.h.
+ */
+void
+scd2_version_row_fill_unknown(Scd2VersionRow *row)
+{
+	const Scd2Dimension *dim = row->dim;
+
+	memset(row->isnull, true, row->ncols * sizeof(bool));
+	row->values[0] = dim->sk_is_uuid ? UUIDPGetDatum(palloc0(sizeof(pg_uuid_t))) :
+		Int64GetDatum(-1);
+	row->isnull[0] = false;
+	row->values[row->valid_from] = dim->period_type == DATEOID ?
+		DateADTGetDatum(DATEVAL_NOBEGIN) : TimestampGetDatum(DT_NOBEGIN);
+	row->isnull[row->valid_from] = false;
+	row->values[row->valid_to] = dim->open_end;
+	row->isnull[row->valid_to] = dim->open_end_is_null;
+	row->values[row->is_current] = BoolGetDatum(true);
+	row->isnull[row->is_current] = false;
+	if (row->is_deleted >= 0)
+	{
+		row->values[row->is_deleted] = BoolGetDatum(false);
+		row->isnull[row->is_deleted] = false;
+	}
 }
 
 /*

@@ -58,6 +58,15 @@ extern void scd2_version_row_fill(Scd2VersionRow *row, const Datum *keys,
 								  const Scd2FoldVersion *version,
 								  const Scd2FoldResult *result);
 
+/*
+ * Is the dimension to have an unknown member?  Not where its table refuses the
+ * nulls.
+ */
+extern bool scd2_has_unknown_member(const Scd2Dimension *dim);
+
+/* Fill in the unknown member's row. */
+extern void scd2_version_row_fill_unknown(Scd2VersionRow *row);
+
 /* Does the row filled in last lie in the table of closed versions? */
 extern bool scd2_is_history_row(const Scd2VersionRow *row);
 

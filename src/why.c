@@ -191,8 +191,8 @@ why(Scd2Dimension *dim, const Datum *keys, ReturnSetInfo *rsinfo)
 	guc_level = scd2_spi_one_key_begin();
 	serial_level = scd2_spi_serial_begin(true);
 	scd2_chain_read(batch, "why", SCD2_CHAIN_KEYS | SCD2_CHAIN_ORIGIN, 0, &reader, state);
-	scd2_spi_serial_end(serial_level);
-	scd2_spi_one_key_end(guc_level);
+	scd2_spi_planner_end(serial_level);
+	scd2_spi_planner_end(guc_level);
 	scd2_store_end(&state->changes);
 	scd2_batch_end(batch);
 }

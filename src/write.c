@@ -19,7 +19,6 @@
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
-#include "executor/tstoreReceiver.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -66,7 +65,7 @@ write_closes(Scd2Batch *batch)
 	guc_level = scd2_spi_tid_join_begin();
 	written = scd2_spi_run("close", dim->history != NULL ? scd2_plan_move(dim) :
 						   scd2_plan_close(dim), 0, NULL, NULL, NULL);
-	scd2_spi_tid_join_end(guc_level);
+	scd2_spi_planner_end(guc_level);
 	if (written != batch->closes.ntuples)
 		scd2_raise_not_written(dim, "closed versions",
 						  find_close_meddlers(dim));
@@ -106,7 +105,9 @@ raise_collision(Scd2Batch *batch, const char *sql)
 			 errmsg("two versions of dimension \"%s\" have the same surrogate key",
 					dim->label),
 			 errdetail_internal("%s", detail.data),
-			 errhint("Nothing was written. Register the dimension with surrogate_key_type => 'uuid', whose keys do not collide.")));
+			 errhint("Nothing was written. Where scd2.check says that one of them was changed by hand, CALL scd2.rebuild_apply mends it.%s",
+					 dim->sk_is_uuid ? "" :
+					 " Else register the dimension with surrogate_key_type => 'uuid', whose keys do not collide.")));
 }
 
 /*
@@ -212,7 +213,8 @@ write_overwrites(Scd2Batch *batch)
  * Revise versions of keys that were folded from the log.
  */
 static void
-write_revises(Scd2Batch *batch, const Scd2Dimension *place, const Scd2Store *store)
+write_revises(Scd2Batch *batch, const Scd2Dimension *place, const Scd2Store *store,
+			  bool remakes)
 {
 	int			guc_level;
 	uint64		written;
@@ -222,9 +224,9 @@ write_revises(Scd2Batch *batch, const Scd2Dimension *place, const Scd2Store *sto
 	scd2_progress_phase(SCD2_PHASE_REVISE, store->ntuples);
 	scd2_store_register(store);
 	guc_level = scd2_spi_tid_join_begin();
-	written = scd2_spi_run("revise", scd2_plan_revise(place, store->name),
+	written = scd2_spi_run("revise", scd2_plan_revise(place, store->name, remakes),
 						   0, NULL, NULL, NULL);
-	scd2_spi_tid_join_end(guc_level);
+	scd2_spi_planner_end(guc_level);
 	if (written != store->ntuples)
 		scd2_raise_not_written(batch->dim, "revised versions",
 							   scd2_find_meddlers(place->relid, CMD_UPDATE));
@@ -315,9 +317,9 @@ scd2_writes_anything(const Scd2Batch *batch)
 	return batch->closes.ntuples > 0 || batch->opens.ntuples > 0 ||
 		batch->overwrites.ntuples > 0 || batch->logged.ntuples > 0 ||
 		batch->revises.ntuples > 0 || batch->grows.ntuples > 0 ||
-		batch->removes.ntuples > 0 || batch->history.opens.ntuples > 0 ||
-		batch->history.revises.ntuples > 0 || batch->history.grows.ntuples > 0 ||
-		batch->history.removes.ntuples > 0;
+		batch->removes.ntuples > 0 || batch->remakes.ntuples > 0 ||
+		batch->history.opens.ntuples > 0 || batch->history.revises.ntuples > 0 ||
+		batch->history.grows.ntuples > 0 || batch->history.removes.ntuples > 0;
 }
 
 /*
@@ -328,21 +330,17 @@ take_before(Scd2Batch *batch, Scd2Store *before)
 {
 	Scd2Dimension *dim = batch->dim;
 	TupleDesc	desc = CreateTemplateTupleDesc(2);
-	DestReceiver *dest = CreateDestReceiver(DestTuplestore);
 
 	scd2_desc_column(desc, 1, "sk", dim->sk_is_uuid ? UUIDOID : INT8OID, -1,
 					 InvalidOid);
 	scd2_desc_column(desc, 2, "image", BYTEAOID, -1, InvalidOid);
 	scd2_store_begin(batch, before, "scd2_before", desc);
-	SetTuplestoreDestReceiverParams(dest, before->store, batch->cxt, true, NULL,
-									NULL);
 	scd2_store_register(&batch->closes);
 	scd2_store_register(&batch->overwrites);
-	before->ntuples = scd2_spi_stream("before", scd2_plan_before(dim), 0, NULL,
-									  NULL, NULL, false, dest);
+	(void) scd2_store_fill(batch, before, "before", scd2_plan_before(dim), 0, NULL, NULL,
+						   false);
 	scd2_store_unregister(&batch->closes);
 	scd2_store_unregister(&batch->overwrites);
-	dest->rDestroy(dest);
 }
 
 /*
@@ -425,14 +423,16 @@ find_meddlers(const Scd2Dimension *dim, char **on_update, char **on_insert)
 }
 
 /*
- * Versions that leave a table for good or for the other one, before any comes:
- * no key can refer to them.
+ * Versions that leave a table for good or for the other one, before any comes: no
+ * row refers to them.
  */
 static void
 write_take_outs(Scd2Batch *batch)
 {
-	if (batch->removes.ntuples > 0)
+	if (batch->removes.ntuples > 0 && batch->removes_first)
 		scd2_take_out_versions(batch, batch->dim, &batch->removes);
+	else if (batch->removes.ntuples > 0)
+		scd2_remove_free_versions(batch);
 	if (batch->history.removes.ntuples > 0)
 		scd2_take_out_versions(batch, batch->dim->history, &batch->history.removes);
 }
@@ -451,15 +451,13 @@ scd2_write(Scd2Batch *batch)
 	bool		updates = batch->closes.ntuples > 0 || batch->overwrites.ntuples > 0;
 	bool		versions = updates || batch->opens.ntuples > 0 ||
 		batch->revises.ntuples > 0 || batch->grows.ntuples > 0 ||
+		batch->remakes.ntuples > 0 ||
 		batch->history.opens.ntuples > 0 || batch->history.revises.ntuples > 0 ||
 		batch->history.grows.ntuples > 0;
-	bool		dooms = history == NULL && batch->removes.ntuples > 0 &&
-		!batch->removes_first;
 	char	   *on_update = NULL;
 	char	   *on_insert = NULL;
 	char	   *meddlers;
 	Scd2Store	before = {0};
-	Scd2Removal removal = {0};
 
 	if (versions)
 		find_meddlers(dim, &on_update, &on_insert);
@@ -471,14 +469,12 @@ scd2_write(Scd2Batch *batch)
 
 	if (history != NULL && scd2_writes_anything(batch))
 		scd2_refuse_references(dim);
-	if (!dooms)
-		write_take_outs(batch);
+	write_take_outs(batch);
 	if (batch->closes.ntuples > 0)
 		write_closes(batch);
-	if (dooms)
-		scd2_doom_versions(batch);
-	write_revises(batch, dim, &batch->revises);
-	write_revises(batch, history, &batch->history.revises);
+	scd2_doom_versions(batch);
+	write_revises(batch, dim, &batch->revises, false);
+	write_revises(batch, history, &batch->history.revises, false);
 	write_opens(batch, history, &batch->history.opens);
 	write_opens(batch, dim, &batch->opens);
 	if (history != NULL)
@@ -486,16 +482,14 @@ scd2_write(Scd2Batch *batch)
 	/* an overwrite could put right what a trigger changed: look now, too */
 	if (on_insert != NULL)
 		verify_opens(batch, on_insert);
-	write_revises(batch, history, &batch->history.grows);
-	write_revises(batch, dim, &batch->grows);
+	write_revises(batch, history, &batch->history.grows, false);
+	write_revises(batch, dim, &batch->grows, batch->remakes.ntuples > 0);
 	if (batch->overwrites.ntuples > 0)
 		write_overwrites(batch);
-	/* open, re-key, then remove: what refers to a version that goes is known then */
-	if (dooms)
-		scd2_lock_doomed(batch, &removal);
+	/* open, re-key, then remove */
 	scd2_rekey_facts(batch);
-	if (dooms)
-		scd2_remove_versions(batch, &removal);
+	if (batch->held.ntuples > 0)
+		scd2_remove_held_versions(batch);
 	if (batch->logged.ntuples > 0)
 		write_log(batch);
 

@@ -135,7 +135,7 @@ UPDATE dim SET id = 4 WHERE id = 3;
 EXECUTE violations;
 ROLLBACK;
 
--- the unknown member: gone (nothing to find), with an attribute, ended, moved,
+-- the unknown member: gone, with an attribute, ended, moved,
 -- with a key, and a null key that is not its
 BEGIN;
 DELETE FROM dim WHERE dim_sk = -1;

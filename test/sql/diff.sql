@@ -51,6 +51,12 @@ SELECT * FROM scd2.diff('a', 'c');
 CREATE SEQUENCE s;
 SELECT * FROM scd2.diff('a', 's');
 SELECT * FROM scd2.diff('a', 0::regclass);
+-- what jsonb does not take is shown as its text
+CREATE TABLE j (id integer, doc json, docs json[]);
+CREATE TABLE j2 (id bigint, docs json[], doc json);
+INSERT INTO j VALUES (1, '{"a":"\u0000"}', NULL), (2, '{"a": 1}', '{"1","{\"b\": \"\\ud800\"}"}'), (3, '1', NULL);
+INSERT INTO j2 VALUES (3, NULL, '1'), (2, NULL, '{"a":1}');
+SELECT * FROM scd2.diff('j', 'j2') ORDER BY side, row_data ->> 'id';
 -- R28, and names that hide others
 CREATE TEMP TABLE hashes (x integer);
 CREATE FUNCTION df.to_jsonb(anyelement) RETURNS jsonb LANGUAGE sql AS 'SELECT NULL::jsonb';

@@ -326,5 +326,35 @@ ALTER TABLE u DROP must;
 CALL scd2.apply('dim_u');
 SELECT * FROM wrong('dim_u');
 
+-- R15: what keeps hashes from being written anew, or changes more, is noticed
+ALTER TABLE u ADD more text;
+CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_ARGV[0] = 'suppress' THEN RETURN NULL; END IF;
+    IF TG_ARGV[0] = 'keep' THEN NEW.row_hash := OLD.row_hash; END IF;
+    IF TG_ARGV[0] = 'change' THEN NEW.valid_to := NEW.valid_to - interval '1 day'; END IF;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER meddle BEFORE UPDATE ON dim_u FOR EACH ROW EXECUTE FUNCTION meddle('suppress');
+CALL fails($$CALL scd2.apply('dr.dim_u')$$);
+CREATE OR REPLACE TRIGGER meddle BEFORE UPDATE ON dim_u FOR EACH ROW EXECUTE FUNCTION meddle('keep');
+CALL fails($$CALL scd2.apply('dr.dim_u')$$);
+CREATE OR REPLACE TRIGGER meddle BEFORE UPDATE ON dim_u FOR EACH ROW EXECUTE FUNCTION meddle('change');
+CALL fails($$CALL scd2.apply('dr.dim_u')$$);
+CREATE OR REPLACE TRIGGER meddle BEFORE UPDATE ON dim_u FOR EACH ROW EXECUTE FUNCTION meddle('nothing');
+CREATE RULE nothing AS ON UPDATE TO dim_u DO INSTEAD NOTHING;
+CALL fails($$CALL scd2.apply('dr.dim_u')$$);
+DROP RULE nothing ON dim_u;
+CALL scd2.apply('dim_u');
+SELECT * FROM wrong('dim_u');
+-- of the versions in the history, too
+ALTER TABLE h ADD more text;
+CREATE TRIGGER meddle BEFORE UPDATE ON dim_h_history FOR EACH ROW EXECUTE FUNCTION meddle('suppress');
+CALL fails($$CALL scd2.apply('dr.dim_h')$$);
+DROP TRIGGER meddle ON dim_h_history;
+CALL scd2.apply('dim_h');
+SELECT * FROM wrong('dim_h');
+
 DROP SCHEMA dr CASCADE;
 DROP ROLE dr_reader;

@@ -349,7 +349,7 @@ CREATE TRIGGER keep BEFORE UPDATE ON dim_k FOR EACH ROW EXECUTE FUNCTION keep();
 CALL scd2.apply('dim_k');
 DROP TRIGGER keep ON dim_k;
 -- an exclusion constraint and a guard hold at every moment
-ALTER TABLE dim_k ADD EXCLUDE USING gist (int4range(id, id, '[]') WITH &&, tstzrange(valid_from, valid_to) WITH &&);
+ALTER TABLE dim_k ADD EXCLUDE USING gist (int4range(id, id, '[]') WITH &&, tstzrange(valid_from, valid_to) WITH &&) WHERE (id IS NOT NULL);
 CREATE UNIQUE INDEX ON dim_k (id) WHERE is_current;
 CALL scd2.apply('dim_k');
 TRUNCATE s;

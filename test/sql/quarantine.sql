@@ -14,6 +14,7 @@ CREATE FUNCTION counted() RETURNS text LANGUAGE sql AS $$
      WHERE r.id = scd2.last_run() AND c.value <> '0'
      GROUP BY r.action
 $$;
+CREATE FUNCTION first_run(dim regclass) RETURNS bigint LANGUAGE sql AS 'SELECT min(id) FROM scd2.runs WHERE dimension = $1';
 CREATE VIEW rejected AS
     SELECT j.dimension, j.key, j.row_data, j.reason, j.run = scd2.last_run() AS last_run,
            j.rejected_at = r.recorded_at AS of_run
@@ -73,9 +74,28 @@ SELECT action, source, batch_time FROM scd2.runs WHERE id = scd2.last_run();
 SELECT key, row_data ->> 'Amount' AS amount, reason FROM rejected;
 SELECT id, "Amount", valid_from::date, is_current FROM dim_c WHERE id IS NOT NULL ORDER BY id;
 SELECT * FROM scd2.check('dim_c');
--- and it can be undone
+-- R27: and it can be undone: the row is rejected again, and can be tried again
+CREATE TABLE before_undo AS SELECT count(*) AS rows FROM scd2.rejected;
 CALL scd2.undo('dim_c', scd2.last_run());
 SELECT id FROM dim_c WHERE id IS NOT NULL ORDER BY id;
+SELECT * FROM scd2.check('dim_c');
+SELECT key, row_data ->> 'Amount' AS amount, reason FROM rejected WHERE key ->> 'id' = '8';
+SELECT count(*) - rows AS more FROM scd2.rejected, before_undo GROUP BY rows;
+CALL scd2.retry_rejected('dim_c');
+SELECT counted();
+SELECT count(*) - rows AS more FROM scd2.rejected, before_undo GROUP BY rows;
+SELECT id FROM dim_c WHERE id IS NOT NULL ORDER BY id;
+-- what an undone apply rejected was never read, nor comes back when the retry is undone, too; the batch loads again
+SELECT scd2.last_run() AS retry, first_run('dim_c') AS first \gset
+CALL scd2.undo('dim_c', :first);
+SELECT count(*) FROM scd2.rejected;
+SELECT id FROM dim_c WHERE id IS NOT NULL ORDER BY id;
+CALL scd2.undo('dim_c', :retry);
+SELECT count(*) FROM scd2.rejected;
+SELECT id FROM dim_c WHERE id IS NOT NULL ORDER BY id;
+CALL scd2.apply('dim_c');
+SELECT counted();
+SELECT count(*) - rows AS more FROM scd2.rejected, before_undo GROUP BY rows;
 SELECT * FROM scd2.check('dim_c');
 
 -- a late row goes where it belongs; a delete is one again
@@ -178,6 +198,12 @@ SELECT key, row_data, reason FROM rejected WHERE dimension = 'dim_lg'::regclass;
 CALL scd2.apply('dim_lg');
 SELECT id, a, valid_from::date, valid_to::date FROM dim_lg WHERE id IS NOT NULL ORDER BY id, valid_from;
 SELECT count(*) FROM rejected WHERE dimension = 'dim_lg'::regclass;
+-- R27: undone, they are read and rejected again
+CALL scd2.undo('dim_lg', first_run('dim_lg'));
+SELECT count(*) FROM rejected WHERE dimension = 'dim_lg'::regclass;
+CALL scd2.apply('dim_lg');
+SELECT counted();
+SELECT count(*) FROM rejected WHERE dimension = 'dim_lg'::regclass;
 
 -- a source with a column called src, and one that was dropped
 CREATE TABLE c (dead text, id integer, src varchar, at timestamptz);
@@ -200,6 +226,28 @@ SELECT counted();
 SELECT count(*), reason FROM rejected WHERE dimension = 'dim_w'::regclass GROUP BY reason;
 SELECT * FROM scd2.check('dim_w');
 
+-- ---------------------------------------------------------------------------
+-- R11, R12: a retry takes values as they were sent, in the spelling of json and with the bounds of arrays, so that the
+-- same batch is a replay
+-- ---------------------------------------------------------------------------
+CREATE TYPE pair AS (a text, "B" json);
+CREATE TABLE sp (dead text, id integer, a varchar(3), doc json, arr integer[], docs json[], p pair, f float8, at timestamptz);
+ALTER TABLE sp DROP COLUMN dead, ALTER a TYPE varchar(20);
+SELECT scd2.create_dimension('dim_sp', source => 'sp', business_key => '{id}', effective_at => 'at', on_bad_row => 'quarantine');
+ALTER TABLE sp ADD gone text, ALTER a TYPE varchar(30);
+ALTER TABLE sp DROP COLUMN gone;
+INSERT INTO sp VALUES
+    (1, repeat('long', 6), '{"b":1, "b" : 2, "u":"\u0000"}', '[0:1]={1,2}', '{"{\"x\":1}"}', ('a b', '{"c":  1}'), '0.1', '2026-01-01'),
+    (2, repeat('long', 6), '"text"', NULL, NULL, NULL, 'NaN', '2026-01-01'), (3, repeat('long', 6), NULL, '{}', '{}', NULL, -0.0, '2026-01-01');
+CALL scd2.apply('dim_sp');
+SELECT row_data FROM scd2.rejected WHERE dimension = 'dim_sp'::regclass ORDER BY id;
+CALL widen('dim_sp', 'a', 'varchar(30)');
+CALL scd2.retry_rejected('dim_sp');
+SELECT counted();
+SELECT id, doc, arr, docs, p, f FROM dim_sp WHERE id IS NOT NULL ORDER BY id;
+CALL scd2.apply('dim_sp');
+SELECT counted();
+SELECT * FROM scd2.check('dim_sp');
 -- ---------------------------------------------------------------------------
 -- R34: rejected rows are the owner's to see, and to try again
 -- ---------------------------------------------------------------------------
@@ -256,6 +304,11 @@ SELECT counted();
 CALL scd2.retry_rejected('dim_many');
 SELECT counted();
 SELECT count(*) FROM scd2.check('dim_many');
+-- and a retry's, even where the planner is forced to begin a worker for one row
+SELECT set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
+CALL scd2.retry_rejected('dim_many');
+SELECT set_config(name, 'off', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
+SELECT counted();
 -- and where a bad row fails the batch
 SELECT scd2.create_dimension('dim_all', source => 'many', business_key => '{id}', effective_at => 'day');
 CALL scd2.apply('dim_all');
