@@ -17,6 +17,13 @@
 #define SCD2_CHAIN_UNDONE		0x08	/* not the changes of the runs $1 */
 #define SCD2_CHAIN_KNOWN_AT		0x10	/* none recorded later than $2 */
 
+/*
+ * Changes of equal (K, E) in no order, with what orders them (R5): an index of
+ * the log then gives the order that is left, without a sort.  Not with versions
+ * or logged ones.
+ */
+#define SCD2_CHAIN_UNORDERED	0x20
+
 /* What a row of the chain statement is. */
 typedef enum Scd2ChainKind
 {
@@ -43,6 +50,8 @@ typedef struct Scd2ChainLayout
 	int			row_hash;		/* -1: none */
 	int			valid_to;
 	int			is_current;
+	int			order;			/* first of norder, only when unordered */
+	int			norder;
 	int			ncols;
 } Scd2ChainLayout;
 
