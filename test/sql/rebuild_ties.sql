@@ -75,3 +75,6 @@ BEGIN
 END $$;
 SELECT count(*), (SELECT count(*) FROM scd2.diff('dim_flag', 'first_known')) AS differ FROM first_known;
 SELECT * FROM rebuilt('dim_flag');
+
+SET client_min_messages = error;
+DROP SCHEMA rt CASCADE;
