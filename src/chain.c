@@ -5,7 +5,9 @@
  *
  * One statement returns a key's versions and then its changes in the order of
  * the fold, so that one sort and one pass serve late changes, rebuild, undo and
- * check alike (R10).
+ * check alike (R10).  Where only the log is read and versions alone are asked for,
+ * an index gives the order but among changes of equal (K, E), of which the last
+ * one is found on the way.
  *
  *-------------------------------------------------------------------------
  */
