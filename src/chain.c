@@ -5,7 +5,9 @@
  *
  * One statement returns a key's versions and then its changes in the order of
  * the fold, so that one sort and one pass serve late changes, rebuild, undo and
- * check alike (R10).
+ * check alike (R10).  Where only the log is read and versions alone are asked for,
+ * an index gives the order but among changes of equal (K, E), of which the last
+ * one is found on the way.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,11 +21,28 @@
 #include "utils/array.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
+#include "utils/sortsupport.h"
 #include "utils/timestamp.h"
+#include "utils/typcache.h"
 
 #include "badrow.h"
 #include "progress.h"
 #include "spi.h"
+
+/*
+ * The last in order so far of the changes of equal (K, E), by what orders them.
+ * Its values are all that has to be kept: the others count for nothing (R5).
+ */
+typedef struct LastOfTime
+{
+	bool		any;			/* of this key? */
+	Scd2Time	effective_at;
+	SortSupport sorts;			/* norder, as ORDER BY compares */
+	Datum	   *values;
+	bool	   *isnull;
+	bool		by_reference;	/* any of the values? */
+	MemoryContext cxt;			/* of these */
+} LastOfTime;
 
 typedef struct ChainState
 {
@@ -46,6 +65,7 @@ typedef struct ChainState
 	Scd2Chain	chain;
 	int			maxversions;
 	bool	   *lacks;			/* natts, scratch */
+	LastOfTime	last;			/* when the changes come unordered */
 } ChainState;
 
 static void
@@ -80,6 +100,7 @@ begin_key(ChainState *state, TupleTableSlot *slot)
 	const Scd2Dimension *dim = state->batch->dim;
 
 	state->in_key = true;
+	state->last.any = false;
 	for (int i = 0; i < dim->nkeys; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(state->desc, state->layout.keys + i);
@@ -200,12 +221,91 @@ find_lacks(ChainState *state, TupleTableSlot *slot, bool *inferred)
 	return any ? state->lacks : NULL;
 }
 
+/*
+ * Compare as ORDER BY does: by the default order of each column's type, under the
+ * column's collation.
+ */
+static void
+prepare_last(ChainState *state, TupleDesc desc)
+{
+	LastOfTime *last = &state->last;
+	int			norder = state->layout.norder;
+	MemoryContext oldcxt = MemoryContextSwitchTo(state->batch->cxt);
+
+	last->sorts = palloc0(norder * sizeof(SortSupportData));
+	last->values = palloc0(norder * sizeof(Datum));
+	last->isnull = palloc0(norder * sizeof(bool));
+	last->cxt = AllocSetContextCreate(state->batch->cxt, "scd2 last of a time",
+									  ALLOCSET_SMALL_SIZES);
+	for (int i = 0; i < norder; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, state->layout.order + i);
+		SortSupport sort = &last->sorts[i];
+
+		sort->ssup_cxt = state->batch->cxt;
+		sort->ssup_collation = att->attcollation;
+		sort->ssup_nulls_first = scd2_plan_orders_nulls_first(state->batch->dim, i);
+		sort->ssup_attno = state->layout.order + i + 1;
+		PrepareSortSupportFromOrderingOp(lookup_type_cache(att->atttypid,
+														   TYPECACHE_LT_OPR)->lt_opr,
+										 sort);
+		last->by_reference |= !att->attbyval;
+	}
+	MemoryContextSwitchTo(oldcxt);
+}
+
+/*
+ * Is a change the last in order of those of its time so far?
+ */
+static bool
+is_last(ChainState *state, const Scd2FoldChange *change, TupleTableSlot *slot)
+{
+	LastOfTime *last = &state->last;
+	const Datum *values = slot->tts_values + state->layout.order;
+	const bool *isnull = slot->tts_isnull + state->layout.order;
+	int			norder = state->layout.norder;
+
+	if (last->any && change->effective_at == last->effective_at)
+	{
+		int			cmp = 0;
+
+		for (int i = 0; i < norder && cmp == 0; i++)
+			cmp = ApplySortComparator(values[i], isnull[i],
+									  last->values[i], last->isnull[i],
+									  &last->sorts[i]);
+		if (cmp < 0)
+			return false;
+	}
+
+	last->any = true;
+	last->effective_at = change->effective_at;
+	memcpy(last->values, values, norder * sizeof(Datum));
+	memcpy(last->isnull, isnull, norder * sizeof(bool));
+	if (last->by_reference)
+	{
+		MemoryContext oldcxt;
+
+		MemoryContextReset(last->cxt);
+		oldcxt = MemoryContextSwitchTo(last->cxt);
+		for (int i = 0; i < norder; i++)
+		{
+			Form_pg_attribute att = TupleDescAttr(state->desc, state->layout.order + i);
+
+			if (!isnull[i])
+				last->values[i] = datumCopy(values[i], att->attbyval, att->attlen);
+		}
+		MemoryContextSwitchTo(oldcxt);
+	}
+	return true;
+}
+
 static void
 add_change(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
 {
 	const Scd2ChainLayout *layout = &state->layout;
 	MemoryContext oldcxt = MemoryContextSwitchTo(state->row_cxt);
 	Scd2ChainChange change = {0};
+	bool		counts;
 
 	change.kind = kind;
 	if (!slot->tts_isnull[layout->run])
@@ -229,7 +329,14 @@ add_change(ChainState *state, Scd2ChainKind kind, TupleTableSlot *slot)
 	change.fold.isnull = slot->tts_isnull + layout->attrs;
 	if (!change.fold.deleted)
 		change.fold.lacks = find_lacks(state, slot, &change.inferred);
-	state->reader->change(state->arg, &change);
+	if (!(state->flags & SCD2_CHAIN_UNORDERED))
+		counts = true;
+	else if (change.fold.deleted && state->batch->shape.ignore_deletes)
+		counts = false;			/* R7: not among equal times either */
+	else
+		counts = is_last(state, &change.fold, slot);
+	if (counts)
+		state->reader->change(state->arg, &change);
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextReset(state->row_cxt);
 }
@@ -241,6 +348,8 @@ chain_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
 
 	Assert(typeinfo->natts == state->layout.ncols);
 	state->desc = typeinfo;
+	if (state->flags & SCD2_CHAIN_UNORDERED)
+		prepare_last(state, typeinfo);
 }
 
 static bool

@@ -55,8 +55,9 @@ typedef void (*Scd2ChainCallback) (void *arg, const Scd2Chain *chain);
  * Fold keys from the log and call callback(arg, chain) for each, in a memory
  * context that is reset afterwards.  "flags" are those of plan_chain.h, less
  * SCD2_CHAIN_UNDONE, which follows from batch->undone; "known_at" counts with
- * SCD2_CHAIN_KNOWN_AT.  Stores of the batch that the statement reads have to be
- * there.  Memory: one key's versions and changes' outcomes.
+ * SCD2_CHAIN_KNOWN_AT.  With SCD2_CHAIN_UNORDERED some of the changes that count
+ * for nothing (R5, R7) are left out.  Stores of the batch that the statement reads
+ * have to be there.  Memory: one key's versions and changes' outcomes.
  */
 extern void scd2_chain_fold(Scd2Batch *batch, const char *step, int flags,
 							TimestampTz known_at, Scd2ChainCallback callback,

@@ -20,6 +20,37 @@
 #define AT_MOST		" OPERATOR(pg_catalog.<=) "
 
 /*
+ * What orders changes of equal (K, E), as columns of the subquery: the source's
+ * own time, the sequence, arrival (R5).  Where E is the batch's time, the last
+ * load of an instant stands, and the sequence counts within one batch, whose
+ * changes are logged in its order.
+ */
+static List *
+order_columns(const Scd2Dimension *dim)
+{
+	List	   *names = NIL;
+
+	if (dim->keeps_source_time)
+		names = lappend(names, "source_time");
+	if (dim->effective_at != NULL)
+		for (int i = 1; i <= dim->nseq; i++)
+			names = lappend(names, psprintf("s%d", i));
+	return lappend(names, "id");
+}
+
+/*
+ * Do nulls of the n-th of those go first?  Only an inferred member has no sequence:
+ * any other change of its time stands (R31).
+ */
+bool
+scd2_plan_orders_nulls_first(const Scd2Dimension *dim, int n)
+{
+	int			first = dim->keeps_source_time ? 1 : 0;
+
+	return dim->effective_at != NULL && n >= first && n < first + dim->nseq;
+}
+
+/*
  * Lay out the columns of the chain statement.
  */
 void
@@ -55,6 +86,9 @@ scd2_plan_chain_layout(const Scd2Dimension *dim, int flags,
 		layout->valid_to = n++;
 		layout->is_current = n++;
 	}
+	layout->order = n;
+	layout->norder = flags & SCD2_CHAIN_UNORDERED ? list_length(order_columns(dim)) : 0;
+	n += layout->norder;
 	layout->ncols = n;
 }
 
@@ -244,17 +278,17 @@ append_new(StringInfo buf, const Scd2Dimension *dim, int flags)
 
 /*
  * All that is known of the keys, in the order of the fold (R5): their versions,
- * then their changes.  Changes that are not logged yet arrived last.  Where E is
- * the batch's time, the last load of an instant stands, and the sequence counts
- * within one batch, whose changes are logged in its order.  Only an inferred member
- * has no sequence: any other change of its time stands (R31).
+ * then their changes.  Changes that are not logged yet arrived last.
  */
 char *
 scd2_plan_chain(const Scd2Dimension *dim, int flags)
 {
 	StringInfoData buf;
 	int			extra = scd2_count_type(dim, 3) + scd2_count_type(dim, 6);
+	ListCell   *lc;
 
+	Assert(!(flags & SCD2_CHAIN_UNORDERED) ||
+		   !(flags & (SCD2_CHAIN_VERSIONS | SCD2_CHAIN_LOGGED)));
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "SELECT c.kind");
 	for (int i = 1; i <= dim->nkeys; i++)
@@ -277,6 +311,9 @@ scd2_plan_chain(const Scd2Dimension *dim, int flags)
 		appendStringInfo(&buf, "%s, c.valid_to, c.is_current",
 						 dim->row_hash != NULL ? ", c.hash" : "");
 	}
+	if (flags & SCD2_CHAIN_UNORDERED)
+		foreach(lc, order_columns(dim))
+			appendStringInfo(&buf, ", c.%s", (char *) lfirst(lc));
 	appendStringInfoString(&buf, "\n  FROM (");
 	if (flags & SCD2_CHAIN_VERSIONS)
 	{
@@ -294,12 +331,13 @@ scd2_plan_chain(const Scd2Dimension *dim, int flags)
 	if (flags & SCD2_CHAIN_VERSIONS)
 		appendStringInfo(&buf, ", c.kind OPERATOR(pg_catalog.>) %d", SCD2_CHAIN_VERSION);
 	appendStringInfoString(&buf, ", c.e");
-	if (dim->keeps_source_time)
-		appendStringInfoString(&buf, ", c.source_time");
-	if (dim->effective_at != NULL)
-		for (int i = 1; i <= dim->nseq; i++)
-			appendStringInfo(&buf, ", c.s%d NULLS FIRST", i);
-	appendStringInfoString(&buf, ", c.id, c.ord");
+	if (flags & SCD2_CHAIN_UNORDERED)
+		return buf.data;
+	foreach(lc, order_columns(dim))
+		appendStringInfo(&buf, ", c.%s%s", (char *) lfirst(lc),
+						 scd2_plan_orders_nulls_first(dim, foreach_current_index(lc)) ?
+						 " NULLS FIRST" : "");
+	appendStringInfoString(&buf, ", c.ord");
 	/* versions that somebody put in twice: the same one each time is one too many */
 	if (flags & SCD2_CHAIN_VERSIONS)
 		appendStringInfoString(&buf, ", c.tid");

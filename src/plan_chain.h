@@ -19,6 +19,13 @@
 #define SCD2_CHAIN_ORIGIN		0x20	/* S of each change, and when it was
 										 * recorded; only for those in the log */
 
+/*
+ * Changes of equal (K, E) in no order, with what orders them (R5): an index of
+ * the log then gives the order that is left, without a sort.  Not with versions
+ * or logged ones.
+ */
+#define SCD2_CHAIN_UNORDERED	0x20
+
 /* What a row of the chain statement is. */
 typedef enum Scd2ChainKind
 {
@@ -47,12 +54,17 @@ typedef struct Scd2ChainLayout
 	int			row_hash;		/* -1: none */
 	int			valid_to;
 	int			is_current;
+	int			order;			/* first of norder, only when unordered */
+	int			norder;
 	int			ncols;
 } Scd2ChainLayout;
 
 extern void scd2_plan_chain_layout(const Scd2Dimension *dim, int flags,
 								   Scd2ChainLayout *layout);
 extern char *scd2_plan_chain(const Scd2Dimension *dim, int flags);
+
+/* Do nulls of the n-th column of its "order" go first?  They go last in others. */
+extern bool scd2_plan_orders_nulls_first(const Scd2Dimension *dim, int n);
 
 extern char *scd2_plan_strays(const Scd2Dimension *place, bool has_unknown);
 extern char *scd2_plan_unknown(const Scd2Dimension *dim);

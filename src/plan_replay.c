@@ -238,7 +238,9 @@ append_same_version(StringInfo buf, const Scd2Dimension *place,
 
 /*
  * Was the row applied before?  With a log: an equal change is in it.  Without:
- * the version at its E is equal (R20).
+ * the version at its E is equal (R20).  OFFSET 0 holds the log to its index, of
+ * which "newest" has just read the neighbourhood: else a few late rows may have
+ * the whole log hashed, in memory that nothing bounds (R35).
  */
 void
 scd2_plan_replay(StringInfo buf, const Scd2Dimension *dim, int flags,
@@ -274,7 +276,7 @@ scd2_plan_replay(StringInfo buf, const Scd2Dimension *dim, int flags,
 			scd2_plan_row_hash(buf, scd2_plan_log_fingerprint(dim, "l", lacks));
 			appendStringInfoString(buf, EQUALS "s.fp");
 		}
-		appendStringInfoString(buf, ")\n       ELSE false END");
+		appendStringInfoString(buf, "\n           OFFSET 0)\n       ELSE false END");
 	}
 	else
 	{

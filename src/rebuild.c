@@ -142,7 +142,7 @@ rebuild(Oid relid, ArrayType *keys, const TimestampTz *known_at,
 	scd2_rights_enter(GetUserId(), &rights);
 	if (keys != NULL)
 		scd2_keys_from_array(batch, keys);
-	scd2_chain_fold(batch, "rebuild",
+	scd2_chain_fold(batch, "rebuild", SCD2_CHAIN_UNORDERED |
 					(keys != NULL ? SCD2_CHAIN_KEYS : 0) |
 					(known_at != NULL ? SCD2_CHAIN_KNOWN_AT : 0),
 					known_at != NULL ? *known_at : 0, return_chain, state);

@@ -2,5 +2,5 @@
 SELECT count(*) || ' ' || count(*) FILTER (WHERE is_current) || ' ' ||
        sum(hashtextextended(ROW (customer_id, name, email, phone, segment, city, credit,
                                  valid_from, valid_to, is_current)::text, 0))
-  FROM dim
+  FROM :relation
  WHERE customer_id IS NOT NULL;

@@ -1,0 +1,10 @@
+DO $$
+DECLARE
+    k bigint;
+    found_city text;
+BEGIN
+    FOR k IN SELECT customer_id FROM asked LOOP
+        SELECT city INTO STRICT found_city
+          FROM dim WHERE valid_from <= '2026-01-25 00:00+00' AND '2026-01-25 00:00+00' < valid_to AND customer_id = k;
+    END LOOP;
+END $$;

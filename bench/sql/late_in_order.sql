@@ -1,0 +1,1 @@
+CALL scd2.apply('dim', source => 'in_order');

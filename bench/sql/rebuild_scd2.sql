@@ -1,0 +1,1 @@
+CREATE TABLE rebuilt AS SELECT * FROM scd2.rebuild(NULL::dim);
