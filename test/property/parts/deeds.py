@@ -123,11 +123,11 @@ def add(rnd, dim, batches, keys, time):
     steps = list(batches)
     if rnd.random() < 0.3:
         steps = undone(rnd, dim, steps)
-    if (dim.on_bad_row == "quarantine" and dim.mode == "delta" and dim.effective_type and not dim.on_late
-            and rnd.random() < 0.7):
+    if (dim.spoiled and dim.on_bad_row == "quarantine" and dim.mode == "delta" and dim.effective_type
+            and not dim.on_late and rnd.random() < 0.8):
         for n in range(rnd.choice([1, 1, 2])):
             retry = Retry(1000 + n, repairs(rnd, dim, keys, time))
-            steps.insert(rnd.randrange(1, len(steps) + 1), retry)
+            steps.insert(rnd.randrange(len(steps) // 2, len(steps)) + 1, retry)
             if rnd.random() < 0.3:
                 steps.append(Undo(retry.name))
     if rnd.random() < 0.15:
@@ -144,7 +144,7 @@ def undone(rnd, dim, steps):
         before = [s for s in steps[:place] if not isinstance(s, Deed)]
         batch = before[-1] if last_only and rnd.random() < 0.8 else rnd.choice(before)
         steps.insert(place, Undo(batch.name))
-        if rnd.random() < 0.6:
+        if rnd.random() < 0.6 and not (last_only and batch is not before[-1]):
             repeated = copy.copy(batch)
             repeated.again = False
             repeated.name = 100 + n
