@@ -71,7 +71,7 @@ def options(rnd, late, change_log):
     return on_bad_row, on_late, rnd.random() < (0.8 if on_bad_row == "quarantine" else 0.04)
 
 
-def spoil(rnd, dim, rows, other_values):
+def spoil(rnd, dim, rows, other_values, time):
     """Put bad rows into those of a batch (R19); whether they are, the oracle says."""
     nkeys, nattrs = len(dim.keys), len(dim.attrs)
     place = nkeys + nattrs              # of the time, then of sequence_by
@@ -82,7 +82,7 @@ def spoil(rnd, dim, rows, other_values):
         row = list(rows[which])
         kinds = ["key", "clash", "clash"]
         if dim.effective_type:
-            kinds += ["time", "time"]
+            kinds += ["time", "time", "other"]
         if dim.seq:
             kinds.append("sequence")
         what = rnd.choice(kinds)
@@ -95,6 +95,8 @@ def spoil(rnd, dim, rows, other_values):
             row[place + bool(dim.effective_type) + rnd.randrange(len(dim.seq))] = None
         else:
             row[nkeys:place] = other_values()
+            if what == "other":
+                row[place] = time(rnd.randrange(12))
         if what == "time" and dim.mode == "snapshot":
             rows[which] = row           # a key comes once
         else:

@@ -21,6 +21,12 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN sqlstate;
 END $$;
 
+-- Rejected rows; those of runs that were undone are gone with them (R27).
+CREATE FUNCTION oracle.rejected_now(of_dim text) RETURNS SETOF scd2.rejected LANGUAGE sql STABLE AS $$
+	SELECT j.* FROM scd2.rejected j JOIN scd2.runs r ON r.id = j.run
+	WHERE j.dimension = oracle.relation(of_dim) AND r.undone_by IS NULL
+$$;
+
 -- A step was run by both: note their runs, compare what they counted.
 CREATE FUNCTION oracle.note(of_dim text, of_step int) RETURNS SETOF text
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
@@ -42,8 +48,8 @@ BEGIN
 	-- R19
 	RETURN QUERY
 		WITH wanted AS (SELECT DISTINCT k FROM oracle.rejected WHERE dim = of_dim AND run = this.run),
-		actual AS (SELECT DISTINCT oracle.part(row_data, d.keys) FROM scd2.rejected
-				   WHERE dimension = oracle.relation(of_dim) AND (run = counted.id OR counted.action = 'retry'))
+		actual AS (SELECT DISTINCT oracle.part(row_data, d.keys) FROM oracle.rejected_now(of_dim)
+				   WHERE run = counted.id OR counted.action = 'retry')
 		SELECT 'rejected lacks ' || x::text FROM (TABLE wanted EXCEPT TABLE actual) AS x
 		UNION ALL
 		SELECT 'rejected holds ' || x::text FROM (TABLE actual EXCEPT TABLE wanted) AS x;
@@ -258,8 +264,9 @@ BEGIN
 		  WHERE dimension = oracle.relation(of_dim)) AS r
 	WHERE r.id = j.id;
 	EXECUTE format('DELETE FROM %s', source);
-	EXECUTE format('INSERT INTO %1$s SELECT r.* FROM scd2.rejected, jsonb_populate_record(NULL::%1$s, row_data) AS r
-					WHERE dimension = %2$L::regclass', source, oracle.relation(of_dim));
+	EXECUTE format('INSERT INTO %1$s
+					SELECT r.* FROM oracle.rejected_now(%2$L), jsonb_populate_record(NULL::%1$s, row_data) AS r',
+				   source, of_dim);
 	PERFORM oracle.apply(of_dim, source::regclass);
 	EXECUTE format('CALL scd2.retry_rejected(%L)', oracle.relation(of_dim));
 	RETURN QUERY SELECT oracle.note(of_dim, of_step);
