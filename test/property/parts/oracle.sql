@@ -385,6 +385,8 @@ BEGIN
 	INSERT INTO oracle.rejected SELECT of_dim, this_run, k FROM bad;
 	IF d.on_delete = 'ignore' THEN
 		DELETE FROM oracle.batch WHERE deleted;
+	ELSIF d.on_delete = 'error' AND EXISTS (SELECT FROM oracle.batch WHERE deleted) THEN
+		RAISE 'oracle: a delete';
 	END IF;
 	WITH bad AS (
 		DELETE FROM oracle.batch AS b
@@ -445,6 +447,9 @@ BEGIN
 				  -- (R19)
 				  AND k NOT IN (SELECT k FROM oracle.rejected WHERE dim = of_dim AND run = this_run)
 				  AND oracle.in_scope(k || vals, scope);
+			IF FOUND AND d.on_delete = 'error' THEN
+				RAISE 'oracle: a key is absent';
+			END IF;
 		END IF;
 		-- A row that equals its key's state is a replay, null for "not sent"
 		-- filled before; deletes are absence, and so is a key never seen.
