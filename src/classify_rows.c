@@ -94,12 +94,13 @@ same_content(const ClassifyState *state, const ClassifyRow *a,
 /*
  * Identical rows are one; different ones at one position are all bad (R19).
  * Rows come sorted by position.  Those dropped already, which are ignored
- * deletes, count for nothing here either (R7).
+ * deletes, count for nothing here either (R7).  Returns how many are bad.
  */
-static void
+static int
 drop_duplicates(ClassifyState *state)
 {
 	int			first = 0;
+	int			nbad = 0;
 
 	for (int i = 1; i <= state->nrows; i++)
 	{
@@ -129,8 +130,11 @@ drop_duplicates(ClassifyState *state)
 			if (row->dropped)
 				continue;
 			if (differ)
+			{
 				scd2_classify_bad_row(state, row,
 						"differs from another row of this key, and neither time nor sequence_by orders them");
+				nbad++;
+			}
 			else if (row != standing)
 			{
 				row->dropped = true;
@@ -139,6 +143,7 @@ drop_duplicates(ClassifyState *state)
 		}
 		first = i;
 	}
+	return nbad;
 }
 
 /*
@@ -156,10 +161,11 @@ scd2_classify_standing(const ClassifyState *state)
 }
 
 /*
- * What on_duplicate says of several changes of one key (section 2).
+ * What on_duplicate says of several changes of one key (section 2), "nbad" of them bad
+ * already.
  */
 static void
-apply_on_duplicate(ClassifyState *state)
+apply_on_duplicate(ClassifyState *state, int nbad)
 {
 	Scd2Dimension *dim = state->batch->dim;
 	bool		last_only = dim->on_duplicate == SCD2_DUPLICATE_LATEST ||
@@ -167,7 +173,7 @@ apply_on_duplicate(ClassifyState *state)
 	bool		last = true;
 	const char *reason = NULL;
 
-	if (scd2_classify_standing(state) < (last_only && dim->mode == SCD2_MODE_LOG ? 1 : 2))
+	if (nbad + scd2_classify_standing(state) < (last_only && dim->mode == SCD2_MODE_LOG ? 1 : 2))
 		return;
 
 	if (dim->on_duplicate == SCD2_DUPLICATE_ERROR)
@@ -232,6 +238,5 @@ scd2_classify_duplicates(ClassifyState *state)
 {
 	if (state->nrows < 2)
 		return;
-	drop_duplicates(state);
-	apply_on_duplicate(state);
+	apply_on_duplicate(state, drop_duplicates(state));
 }

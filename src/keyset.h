@@ -22,7 +22,8 @@ typedef struct Scd2KeyEntry
 {
 	Scd2Hash128 key;			/* of K */
 	uint64		row;			/* of the compared attributes */
-	int64		time;			/* E of the source row that was equal */
+	int64		time;			/* of the source row that was equal: its own
+								 * where it is kept, else E */
 	ItemPointerData tid;		/* of the current version */
 	uint16		flags;
 } Scd2KeyEntry;

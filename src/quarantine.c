@@ -24,7 +24,6 @@
 struct Scd2Retry
 {
 	MemoryContext cxt;			/* as long as it lives */
-	bool		by_batch_time;	/* have rows the time of their batch? */
 	Tuplestorestate *rows;		/* id, batch_time, row_data, row_text */
 	TupleTableSlot *slot;		/* the next row */
 	bool		more;			/* is there one? */
@@ -156,14 +155,13 @@ scd2_retry_begin(const Scd2Dimension *dim, MemoryContext cxt)
 {
 	MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
 	Scd2Retry  *retry = palloc0(sizeof(Scd2Retry));
-	Oid			types[] = {INT4OID};
-	Datum		values[] = {Int32GetDatum(dim->id)};
+	Oid			types[] = {INT4OID, BOOLOID};
+	Datum		values[] = {Int32GetDatum(dim->id), BoolGetDatum(scd2_compares_state(dim))};
 	TupleDesc	desc = CreateTemplateTupleDesc(4);
 	DestReceiver *dest = CreateDestReceiver(DestTuplestore);
 	Scd2Rights	save;
 
 	retry->cxt = cxt;
-	retry->by_batch_time = scd2_compares_state(dim);
 	retry->rows = tuplestore_begin_heap(false, false, work_mem);
 	scd2_desc_column(desc, 1, "id", INT8OID, -1, InvalidOid);
 	scd2_desc_column(desc, 2, "batch_time", TIMESTAMPTZOID, -1, InvalidOid);
@@ -176,13 +174,12 @@ scd2_retry_begin(const Scd2Dimension *dim, MemoryContext cxt)
 	scd2_registry_enter(&save);
 	scd2_spi_begin();
 	scd2_spi_stream("rejected rows",
-					retry->by_batch_time ?
-					"SELECT j.id, r.batch_time, j.row_data, j.row_text FROM scd2.registry_rejected j"
+					"SELECT j.id, CASE WHEN $2 THEN r.batch_time END, j.row_data, j.row_text"
+					" FROM scd2.registry_rejected j"
 					" LEFT JOIN scd2.registry_run r ON r.id = j.run"
-					" WHERE j.dimension_id = $1 AND j.taken_by IS NULL ORDER BY 2 NULLS FIRST, 1" :
-					"SELECT j.id, NULL::timestamptz, j.row_data, j.row_text FROM scd2.registry_rejected j"
-					" WHERE j.dimension_id = $1 AND j.taken_by IS NULL ORDER BY 1",
-					1, types, values, NULL, true, dest);
+					" WHERE j.dimension_id = $1 AND j.taken_by IS NULL"
+					" ORDER BY 2 NULLS FIRST, 1",
+					lengthof(types), types, values, NULL, true, dest);
 	scd2_spi_end();
 	scd2_rights_leave(&save);
 	dest->rDestroy(dest);

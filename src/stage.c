@@ -25,10 +25,12 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
+#include "convert.h"
 #include "fingerprint.h"
 #include "keyset.h"
 #include "plan.h"
@@ -342,6 +344,22 @@ stage_row(StageState *state)
 }
 
 /*
+ * The time of the row at hand: the source's own where the period is coarser, else E.
+ */
+static int64
+row_time(const StageState *state)
+{
+	const Scd2Dimension *dim = state->batch->dim;
+	const Scd2StagedLayout *layout = &state->batch->layout;
+
+	if (layout->source_time < 0)
+		return scd2_period_to_time(dim, state->values[layout->e]);
+	if (dim->effective_type == DATEOID)
+		return DatumGetDateADT(state->values[layout->source_time]);
+	return DatumGetTimestamp(state->values[layout->source_time]);
+}
+
+/*
  * A key comes again whose first row equalled its current version and was not
  * staged: now it has to be, for the two to be compared.
  */
@@ -358,7 +376,18 @@ stage_equal_row(StageState *state, Scd2KeyEntry *entry)
 	isnull[layout->tid] = false;
 	values[layout->ord] = Int64GetDatum(0);
 	isnull[layout->ord] = false;
-	values[layout->e] = scd2_time_to_period(batch->dim, entry->time);
+	if (layout->source_time >= 0)
+	{
+		Oid			type = batch->dim->effective_type;
+		Datum		time = type == DATEOID ?
+			DateADTGetDatum((DateADT) entry->time) : TimestampGetDatum(entry->time);
+
+		values[layout->source_time] = time;
+		isnull[layout->source_time] = false;
+		values[layout->e] = scd2_to_period(batch->dim, time, type);
+	}
+	else
+		values[layout->e] = scd2_time_to_period(batch->dim, entry->time);
 	isnull[layout->e] = false;
 	values[layout->deleted] = BoolGetDatum(false);
 	isnull[layout->deleted] = false;
@@ -387,7 +416,7 @@ probe_row(StageState *state, Scd2Hash128 key, uint64 row)
 	const Scd2StagedLayout *layout = &batch->layout;
 	Scd2KeyEntry *entry = scd2_keyset_lookup(state->keyset, key);
 	bool		deleted = DatumGetBool(state->values[layout->deleted]);
-	Scd2Time	e;
+	int64		time;
 
 	if (state->isnull[layout->deleted])
 	{
@@ -402,14 +431,14 @@ probe_row(StageState *state, Scd2Hash128 key, uint64 row)
 		return;
 	}
 
-	e = scd2_period_to_time(batch->dim, state->values[layout->e]);
+	time = row_time(state);
 	if (state->versions_tell && !deleted && entry->row == row &&
 		!(entry->flags & SCD2_KEY_FLAGGED) &&
 		!(entry->flags & SCD2_KEY_STAGED) &&
-		(!(entry->flags & SCD2_KEY_SEEN) || entry->time == e))
+		(!(entry->flags & SCD2_KEY_SEEN) || entry->time == time))
 	{
 		entry->flags |= SCD2_KEY_SEEN | SCD2_KEY_EQUAL;
-		entry->time = e;
+		entry->time = time;
 		batch->counts.rows_unchanged++;
 		return;
 	}

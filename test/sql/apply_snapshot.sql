@@ -187,6 +187,20 @@ TRUNCATE l; INSERT INTO l VALUES (1, 'newer', '2024-01-04'), (2, 'newer', '2024-
 CALL scd2.apply('dim_l', batch_time => '2024-01-06');
 SELECT counted();
 SELECT * FROM scd2.check('dim_l');
+-- R5: of two times of one day, the later, whichever comes first and equals the current version; equal ones clash (R19)
+CREATE TABLE ld (id integer, a text, at timestamptz);
+SELECT scd2.create_dimension('dim_ld', source => 'ld', business_key => '{id}', mode => 'snapshot', effective_at => 'at', on_duplicate => 'latest',
+                             period_type => 'date');
+INSERT INTO ld VALUES (1, 'a', '2026-01-01 09:00'), (2, 'a', '2026-01-01 09:00');
+CALL scd2.apply('dim_ld', batch_time => '2026-01-02');
+TRUNCATE ld;
+INSERT INTO ld VALUES (1, 'a', '2026-01-03 09:00'), (1, 'b', '2026-01-03 15:00'), (2, 'b', '2026-01-03 09:00'), (2, 'a', '2026-01-03 15:00');
+CALL scd2.apply('dim_ld', batch_time => '2026-01-04');
+SELECT counted();
+SELECT id, a, valid_from, valid_to FROM dim_ld WHERE id IS NOT NULL ORDER BY id, valid_from;
+TRUNCATE ld;
+INSERT INTO ld VALUES (1, 'b', '2026-01-05 09:00'), (1, 'c', '2026-01-05 09:00');
+CALL scd2.apply('dim_ld', batch_time => '2026-01-06');
 
 -- ---------------------------------------------------------------------------
 -- R20: with effective_at a snapshot tells the present

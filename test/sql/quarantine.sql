@@ -183,6 +183,23 @@ CALL scd2.apply('dim_o');
 SELECT key, row_data, reason FROM rejected WHERE dimension = 'dim_o'::regclass;
 SELECT id FROM dim_o WHERE id IS NOT NULL;
 
+-- all of a key's rows are rejected, those too that clash with no other; so in a snapshot in which it comes once
+TRUNCATE e;
+INSERT INTO e VALUES (3, 'a', '2026-01-01'), (3, 'b', '2026-01-01'), (3, 'c', '2026-01-02'), (4, 'a', '2026-01-01');
+SELECT scd2.create_dimension('dim_once', source => 'e', business_key => '{id}', mode => 'snapshot', effective_at => 'at', on_bad_row => 'quarantine');
+CALL scd2.apply('dim_o');
+CALL scd2.apply('dim_once', batch_time => '2026-01-03');
+SELECT dimension, row_data ->> 'a' AS a, reason FROM rejected WHERE key = '{"id": 3}' AND dimension IN ('dim_o'::regclass, 'dim_once'::regclass);
+SELECT id FROM dim_once WHERE id IS NOT NULL;
+-- R27: what an undone run rejected is not tried again
+SELECT scd2.last_run() AS run \gset
+CALL scd2.undo('dim_once', :run);
+UPDATE scd2.registry_rejected SET row_data = jsonb_set(row_data, '{id}', '7') WHERE run = :run AND row_data ->> 'a' = 'c';
+CALL scd2.retry_rejected('dim_once');
+SELECT id FROM dim_once WHERE id IS NOT NULL;
+TRUNCATE e;
+INSERT INTO e VALUES (1, 'a', '2026-01-01'), (1, 'b', '2026-01-02'), (2, 'a', '2026-01-01');
+
 -- mode log: a row that is read again until the mark passes it is rejected once (R20)
 CREATE TABLE lg (pos bigint, id integer, a varchar(3), at timestamptz);
 SELECT scd2.create_dimension('dim_lg', source => 'lg', business_key => '{id}', effective_at => 'at', mode => 'log', log_position => 'pos', on_bad_row => 'quarantine');

@@ -72,7 +72,8 @@ BEGIN
 	END IF;
 END $$;
 
--- The log is whole (R20), and append-only: what a call before saw is still there.
+-- The log is whole (R20), and append-only: what a call before saw is still there, the
+-- very same tuples.
 CREATE FUNCTION oracle.log_differs(of_dim text) RETURNS SETOF text
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
@@ -89,12 +90,11 @@ BEGIN
 	SELECT l.log INTO log FROM scd2.dimensions l WHERE dimension = t.relation::regclass;
 	DELETE FROM oracle.log_now;
 	EXECUTE format('INSERT INTO oracle.log_now
-		SELECT oracle.part(to_jsonb(x), $1 || $2 || $3) AS line, scd2_deleted AS deleted,
+		SELECT to_jsonb(x) || jsonb_build_object(''ctid'', x.ctid, ''xmin'', x.xmin::text) AS line, scd2_deleted AS deleted,
 			   oracle.part(to_jsonb(x), $1) AS k, oracle.plain(scd2_effective_at) AS e,
 			   CASE WHEN NOT scd2_deleted THEN oracle.part(to_jsonb(x), $2) ELSE ''{}'' END AS attrs
 		FROM %s AS x', log)
-		USING d.keys, d.cols,
-			  '{scd2_id,scd2_effective_at,scd2_deleted,scd2_run,scd2_recorded_at}'::text[];
+		USING d.keys, d.cols;
 	RETURN QUERY
 		SELECT 'gone from the log ' || x::text FROM (
 			SELECT line FROM oracle.log_seen WHERE dim = of_dim EXCEPT ALL SELECT line FROM oracle.log_now) AS x;

@@ -54,17 +54,3 @@ BEGIN
 		 SELECT ''feed: the copy has '' || line::text FROM (TABLE copied EXCEPT ALL TABLE actual) AS x',
 		of_dim, oracle.all_versions(t), key_column);
 END $$;
-
--- Undo a run of apply: the last one, or so many before it.
-CREATE FUNCTION oracle.undo(of_dim text, number integer) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-	relation text := of_dim || '.dim';
-	run bigint;
-BEGIN
-	SELECT id INTO run FROM scd2.runs
-	 WHERE dimension = relation::regclass AND action = 'apply' AND undone_by IS NULL
-	 ORDER BY id DESC OFFSET number LIMIT 1;
-	IF run IS NOT NULL THEN
-		CALL scd2.undo(relation, run);
-	END IF;
-END $$;

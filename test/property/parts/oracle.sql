@@ -26,7 +26,10 @@ CREATE TABLE oracle.dimension (
 	ignore_null_updates boolean NOT NULL,
 	period_type text NOT NULL,
 	time_zone text NOT NULL,
-	initial_valid_from timestamp
+	initial_valid_from timestamp,
+	open_end timestamp,				-- null: none, or infinity
+	quarantine boolean,				-- null: bad rows fail their batch
+	on_late text					-- null: rebuild
 );
 
 -- The accepted changes.  "t" is the source's own time (R5); a column that is not
@@ -41,7 +44,8 @@ CREATE TABLE oracle.change (
 	s jsonb NOT NULL,
 	deleted boolean NOT NULL,
 	always_opens boolean NOT NULL DEFAULT false,
-	attrs jsonb NOT NULL
+	attrs jsonb NOT NULL,
+	undone boolean NOT NULL DEFAULT false
 );
 CREATE INDEX ON oracle.change (dim, k);
 
@@ -49,7 +53,16 @@ CREATE TABLE oracle.run (
 	dim text NOT NULL,
 	run int NOT NULL,
 	batch_time timestamp NOT NULL,
-	scope text
+	scope text,
+	late bigint,			-- how many rows were
+	undone boolean NOT NULL DEFAULT false
+);
+
+-- Keys of bad rows (R19).
+CREATE TABLE oracle.rejected (
+	dim text NOT NULL,
+	run int NOT NULL,
+	k jsonb NOT NULL
 );
 
 -- What oracle.apply works on.
@@ -89,7 +102,7 @@ RETURNS SETOF record LANGUAGE sql STABLE AS $$
 	ordered AS (
 		SELECT c.*, row_number() OVER (PARTITION BY k ORDER BY e, t, s, arrival) AS n
 		FROM oracle.change c, d
-		WHERE c.dim = of_dim AND c.e <= upto
+		WHERE c.dim = of_dim AND c.e <= upto AND NOT c.undone
 		  AND NOT (c.deleted AND d.on_delete = 'ignore')
 	),
 	-- R5: of changes with equal (K, E) the last in order stands.
@@ -248,7 +261,8 @@ CREATE FUNCTION oracle.outcomes(
 	of_dim text, OUT k jsonb, OUT arrival bigint, OUT outcome text)
 RETURNS SETOF record LANGUAGE sql STABLE AS $$
 	SELECT c.k, c.arrival,
-		   CASE WHEN c.deleted AND d.on_delete = 'ignore' THEN 'ignored'
+		   CASE WHEN c.undone THEN 'undone'
+				WHEN c.deleted AND d.on_delete = 'ignore' THEN 'ignored'
 				WHEN p.k IS NULL THEN 'superseded'
 				WHEN p.opens THEN 'opened'
 				WHEN p.closes THEN 'closed'
@@ -321,6 +335,23 @@ BEGIN
 	END LOOP;
 END $$;
 
+-- R19: what is bad about a row by itself.
+CREATE FUNCTION oracle.is_bad(d oracle.dimension, b oracle.batch) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	RETURN jsonb_path_exists(b.k, '$.* ? (@ == null)')
+		OR jsonb_path_exists(b.s, '$[*] ? (@ == null)')
+		OR d.effective_at IS NOT NULL
+		   AND coalesce(NOT isfinite(b.e) OR b.e >= d.open_end OR b.e < d.initial_valid_from, b.e IS NULL);
+END $$;
+
+-- The newest E of a key in the log.
+CREATE FUNCTION oracle.newest(of_dim text, of_k jsonb) RETURNS timestamp
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+	RETURN (SELECT max(e) FROM oracle.change WHERE dim = of_dim AND k = of_k AND NOT undone);
+END $$;
+
 -- Accept a batch (R5, R19, R20).  Returns how many changes it logged.
 CREATE FUNCTION oracle.apply(of_dim text, source regclass,
 							 batch_time timestamptz DEFAULT NULL, scope text DEFAULT NULL)
@@ -331,11 +362,13 @@ DECLARE
 	this_run int;
 	at timestamp;			-- the batch's time
 	newest_run timestamp;
+	late bigint;
 	next oracle.run;
 	n int;
 BEGIN
 	SELECT * INTO STRICT d FROM oracle.dimension WHERE dim = of_dim;
-	SELECT coalesce(max(run), 0) + 1, max(batch_time) INTO this_run, newest_run
+	SELECT coalesce(max(run), 0) + 1, max(batch_time) FILTER (WHERE NOT undone)
+	INTO this_run, newest_run
 	FROM oracle.run WHERE dim = of_dim;
 	at := oracle.to_period(d, coalesce(apply.batch_time, now())::text, 'timestamptz');
 
@@ -344,21 +377,30 @@ BEGIN
 	INSERT INTO oracle.batch
 		SELECT DISTINCT * FROM oracle.read(d, source);
 
-	-- Bad rows (R19, on_duplicate) fail the batch.
-	IF EXISTS (SELECT FROM oracle.batch GROUP BY k, e, t, s HAVING count(*) > 1) THEN
-		RAISE 'oracle: different changes of equal E and S';
-	END IF;
-	IF d.on_duplicate = 'error' OR (d.mode = 'snapshot' AND d.on_duplicate = 'sequence') THEN
-		IF EXISTS (SELECT FROM oracle.batch GROUP BY k HAVING count(*) > 1) THEN
-			RAISE 'oracle: a key comes twice';
-		END IF;
-	END IF;
-
-	-- R7: ignored deletes are dropped; they count for nothing, so they do not
-	-- hide an earlier row of their key either.
+	-- Bad rows (R19, on_duplicate) fail the batch, or it goes on without them.
+	-- Those with ignored deletes do not clash (R7: they are dropped; they count for
+	-- nothing, so they do not hide an earlier row of their key either).
+	DELETE FROM oracle.rejected WHERE dim = of_dim AND run = this_run;
+	WITH bad AS (DELETE FROM oracle.batch AS b WHERE oracle.is_bad(d, b) RETURNING k)
+	INSERT INTO oracle.rejected SELECT of_dim, this_run, k FROM bad;
 	IF d.on_delete = 'ignore' THEN
 		DELETE FROM oracle.batch WHERE deleted;
+	ELSIF d.on_delete = 'error' AND EXISTS (SELECT FROM oracle.batch WHERE deleted) THEN
+		RAISE 'oracle: a delete';
 	END IF;
+	WITH bad AS (
+		DELETE FROM oracle.batch AS b
+		WHERE EXISTS (SELECT FROM oracle.batch AS o WHERE o.k = b.k AND o.ctid <> b.ctid
+					  AND ((o.e, o.t, o.s) IS NOT DISTINCT FROM (b.e, b.t, b.s)
+						   OR d.on_duplicate = 'error'
+						   OR d.mode = 'snapshot' AND d.on_duplicate = 'sequence'))
+		RETURNING k)
+	INSERT INTO oracle.rejected SELECT of_dim, this_run, k FROM bad;
+	IF d.quarantine IS NOT TRUE AND
+		EXISTS (SELECT FROM oracle.rejected WHERE dim = of_dim AND run = this_run) THEN
+		RAISE 'oracle: bad rows';
+	END IF;
+
 	IF d.on_duplicate = 'latest' THEN
 		DELETE FROM oracle.batch b USING oracle.batch l
 		WHERE l.k = b.k
@@ -369,8 +411,15 @@ BEGIN
 	IF d.mode = 'delta' AND d.effective_at IS NOT NULL THEN
 		-- A replay (R5) is dropped.
 		DELETE FROM oracle.batch b USING oracle.change c
-		WHERE c.dim = of_dim AND (c.k, c.e, c.t, c.s, c.deleted, c.attrs)
+		WHERE c.dim = of_dim AND NOT c.undone AND (c.k, c.e, c.t, c.s, c.deleted, c.attrs)
 			= (b.k, b.e, b.t, b.s, b.deleted, b.attrs);
+		-- Late is what is not after the newest of its key.
+		SELECT count(*) INTO late FROM oracle.batch b WHERE b.e <= oracle.newest(of_dim, b.k);
+		IF d.on_late = 'error' AND late > 0 THEN
+			RAISE 'oracle: late changes';
+		ELSIF d.on_late = 'skip' THEN
+			DELETE FROM oracle.batch b WHERE b.e <= oracle.newest(of_dim, b.k);
+		END IF;
 		-- R20: every other change, confirmations too.
 		INSERT INTO oracle.change (dim, run, k, e, t, s, deleted, attrs)
 			SELECT of_dim, this_run, k, e, t, s, deleted, attrs FROM oracle.batch;
@@ -395,7 +444,12 @@ BEGIN
 				FROM oracle.state(of_dim, CASE WHEN d.effective_at IS NULL
 								  THEN at ELSE 'infinity' END)
 				WHERE vals IS NOT NULL AND k NOT IN (SELECT k FROM oracle.batch)
+				  -- (R19)
+				  AND k NOT IN (SELECT k FROM oracle.rejected WHERE dim = of_dim AND run = this_run)
 				  AND oracle.in_scope(k || vals, scope);
+			IF FOUND AND d.on_delete = 'error' THEN
+				RAISE 'oracle: a key is absent';
+			END IF;
 		END IF;
 		-- A row that equals its key's state is a replay, null for "not sent"
 		-- filled before; deletes are absence, and so is a key never seen.
@@ -412,6 +466,16 @@ BEGIN
 			WHEN newest IS NULL OR said.e > newest THEN said.e
 			ELSE greatest(newest, at) END;
 
+		-- Late is what is not after the newest of its key even so, and all that an
+		-- earlier batch changes.
+		IF d.on_late IN ('skip', 'error') THEN
+			DELETE FROM oracle.said WHERE e <= oracle.newest(of_dim, k)
+				OR d.effective_at IS NULL AND at < newest_run;
+			IF FOUND AND d.on_late = 'error' THEN
+				RAISE 'oracle: late changes';
+			END IF;
+		END IF;
+
 		IF at < newest_run AND EXISTS (SELECT FROM oracle.said) AND
 			NOT (d.mode = 'snapshot' AND d.effective_at IS NULL) THEN
 			RAISE 'oracle: batch_time before the last run''s';
@@ -420,7 +484,7 @@ BEGIN
 		-- R20: a late snapshot holds until the next one of the same scope or none;
 		-- what is logged there is that one's.
 		SELECT * INTO next FROM oracle.run r
-		WHERE r.dim = of_dim AND r.batch_time > at
+		WHERE r.dim = of_dim AND NOT r.undone AND r.batch_time > at
 		  AND (r.scope IS NULL OR r.scope = apply.scope)
 		ORDER BY r.batch_time, r.run LIMIT 1;
 		IF d.mode = 'snapshot' AND d.effective_at IS NULL AND FOUND THEN
@@ -436,8 +500,35 @@ BEGIN
 		GET DIAGNOSTICS n = ROW_COUNT;
 	END IF;
 
-	INSERT INTO oracle.run VALUES (of_dim, this_run, at, scope);
+	INSERT INTO oracle.run VALUES (of_dim, this_run, at, scope, late);
 	RETURN n;
+END $$;
+
+-- Undo a run (R27): it and its changes do not exist any more.
+CREATE FUNCTION oracle.undo(of_dim text, of_run int) RETURNS void
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+	d oracle.dimension;
+	this oracle.run;
+	next oracle.run;
+BEGIN
+	SELECT * INTO STRICT d FROM oracle.dimension WHERE dim = of_dim;
+	SELECT * INTO STRICT this FROM oracle.run WHERE dim = of_dim AND run = of_run;
+	-- The next snapshot told the same of this run's keys, though it did not log it.
+	SELECT * INTO next FROM oracle.run r
+	WHERE r.dim = of_dim AND NOT r.undone
+	  AND (r.batch_time, r.run) > (this.batch_time, this.run)
+	  AND (r.scope IS NULL OR r.scope = this.scope)
+	ORDER BY r.batch_time, r.run LIMIT 1;
+	IF d.mode = 'snapshot' AND d.effective_at IS NULL AND FOUND THEN
+		INSERT INTO oracle.change (dim, run, k, e, t, s, deleted, attrs)
+			SELECT of_dim, next.run, c.k, next.batch_time, next.batch_time, '[]',
+				   known.vals IS NULL, coalesce(known.vals, '{}')
+			FROM (SELECT DISTINCT k FROM oracle.change WHERE dim = of_dim AND run = of_run) AS c
+				LEFT JOIN oracle.state(of_dim, next.batch_time) AS known USING (k);
+	END IF;
+	UPDATE oracle.change SET undone = true WHERE dim = of_dim AND run = of_run;
+	UPDATE oracle.run SET undone = true WHERE dim = of_dim AND run = of_run;
 END $$;
 
 -- Does a version with these values satisfy a scope?  Scopes of tests are of the
