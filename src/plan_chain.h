@@ -24,7 +24,7 @@
  * the log then gives the order that is left, without a sort.  Not with versions
  * or logged ones.
  */
-#define SCD2_CHAIN_UNORDERED	0x20
+#define SCD2_CHAIN_UNORDERED	0x40
 
 /* What a row of the chain statement is. */
 typedef enum Scd2ChainKind
