@@ -67,10 +67,15 @@ OBJS = \
 	src/scan.o \
 	src/scd2.o \
 	src/shape.o \
+	src/shown.o \
 	src/spi.o \
 	src/sqltext.o \
 	src/stage.o \
 	src/states.o \
+	src/timeaxis.o \
+	src/timeline.o \
+	src/timeline_svg.o \
+	src/timeline_text.o \
 	src/undo.o \
 	src/versionrow.o \
 	src/why.o \

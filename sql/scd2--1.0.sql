@@ -631,7 +631,8 @@ COMMENT ON PROCEDURE scd2.undo(regclass, bigint) IS
 
 
 -- ---------------------------------------------------------------------------
--- asking (SPEC section 7): ask.c, lookup.c, changes.c, feed.c, why.c
+-- asking (SPEC section 7): ask.c, lookup.c, changes.c, feed.c, why.c,
+-- timeline_text.c, timeline_svg.c
 --
 -- All with the caller's rights, who needs SELECT on the dimension (and its
 -- history), or on the log for what is asked of that.
@@ -696,6 +697,20 @@ LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 100
 AS 'MODULE_PATHNAME', 'scd2_stats';
 COMMENT ON FUNCTION scd2.stats(regclass) IS
     'versions a key, versions that runs opened, and the columns that cause versions';
+
+CREATE FUNCTION scd2.timeline(dimension regclass, VARIADIC key "any")
+RETURNS SETOF text
+LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 20
+AS 'MODULE_PATHNAME', 'scd2_timeline';
+COMMENT ON FUNCTION scd2.timeline(regclass, "any") IS
+    'all versions of one key of a dimension, drawn for a terminal';
+
+CREATE FUNCTION scd2.timeline_svg(dimension regclass, VARIADIC key "any")
+RETURNS text
+LANGUAGE C STABLE PARALLEL UNSAFE COST 1000
+AS 'MODULE_PATHNAME', 'scd2_timeline_svg';
+COMMENT ON FUNCTION scd2.timeline_svg(regclass, "any") IS
+    'all versions of one key of a dimension as a picture in SVG';
 
 
 -- ---------------------------------------------------------------------------

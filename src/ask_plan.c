@@ -125,14 +125,21 @@ scd2_ask_as_of_sql(const Scd2Dimension *dim, TupleDesc desc)
 	return buf.data;
 }
 
-/* JOIN (SELECT $1 AS k1, ...) AS k ON d.customer_id = k.k1 AND ... */
+/* JOIN (SELECT $1 AS k1, ...) AS k ON */
 static void
-append_key_join(StringInfo buf, const Scd2Dimension *dim)
+append_parameters(StringInfo buf, const Scd2Dimension *dim)
 {
 	appendStringInfoString(buf, "\n  JOIN (SELECT ");
 	for (int i = 1; i <= dim->nkeys; i++)
 		appendStringInfo(buf, "%s$%d AS k%d", i > 1 ? ", " : "", i, i);
 	appendStringInfoString(buf, ") AS k ON ");
+}
+
+/* ... d.customer_id = k.k1 AND ... */
+static void
+append_key_join(StringInfo buf, const Scd2Dimension *dim)
+{
+	append_parameters(buf, dim);
 	scd2_plan_key_match(buf, dim, "d", false, "k");
 }
 
@@ -319,6 +326,42 @@ scd2_ask_pairs_sql(const Scd2Dimension *dim)
 	initStringInfo(&buf);
 	append_pair_columns(&buf, dim, "d.vf", 1);
 	append_followed(&buf, dim, "JOIN");
+	return buf.data;
+}
+
+/* ----------------------------------------------------------------
+ * One key's chain
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * Lay out the columns; see ask_plan.h.
+ */
+void
+scd2_ask_chain_layout(const Scd2Dimension *dim, Scd2AskChainLayout *layout)
+{
+	layout->valid_from = dim->nkeys;
+	layout->valid_to = dim->nkeys + 1;
+	layout->deleted = dim->nkeys + 3;
+	layout->attrs = dim->nkeys + 4;
+}
+
+/*
+ * SELECT d.* FROM (...) AS d JOIN (SELECT $1 AS k1) AS k ON d.k1 = k.k1
+ *  ORDER BY d.vf, d.vt
+ */
+char *
+scd2_ask_chain_sql(const Scd2Dimension *dim)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "SELECT d.*\n  FROM ");
+	append_side(&buf, dim);
+	appendStringInfoString(&buf, " AS d");
+	append_parameters(&buf, dim);
+	scd2_plan_same_key(&buf, dim, "d", "k");
+	appendStringInfoString(&buf, "\n ORDER BY d.vf, d.vt");
 	return buf.data;
 }
 

@@ -57,6 +57,21 @@ extern char *scd2_ask_changes_sql(const Scd2Dimension *dim);
 /* All versions that followed another one, with that one; in no order. */
 extern char *scd2_ask_pairs_sql(const Scd2Dimension *dim);
 
+/* Columns, from 0, of the chain of one key. */
+typedef struct Scd2AskChainLayout
+{
+	int			valid_from;		/* of the period's type, as valid_to */
+	int			valid_to;
+	int			deleted;
+	int			attrs;			/* first of nattrs */
+} Scd2AskChainLayout;
+
+extern void scd2_ask_chain_layout(const Scd2Dimension *dim,
+								  Scd2AskChainLayout *layout);
+
+/* The chain of the key $1, $2, ..., in order. */
+extern char *scd2_ask_chain_sql(const Scd2Dimension *dim);
+
 /* Keys, versions, versions a key: average, median, 99th percentile, most. */
 extern char *scd2_ask_counts_sql(const Scd2Dimension *dim);
 

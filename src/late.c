@@ -111,9 +111,10 @@ copy_rows(Scd2Batch *batch, Scd2Store *from, Scd2Store *to)
 }
 
 /*
- * A late snapshot's scope is asked of the versions of its time, which may lie in
- * the history: that has scd2's columns, but not those that somebody added to the
- * dimension.
+ * A late snapshot's scope is asked of the versions of its time, as they were when
+ * they were current.  Not of every column that is known: a version may lie in the
+ * history, which has scd2's columns but not those that somebody added to the
+ * dimension, and previous_* and valid_to were others then.
  */
 static void
 check_scope(const Scd2Batch *batch)
@@ -121,17 +122,28 @@ check_scope(const Scd2Batch *batch)
 	const Scd2Dimension *dim = batch->dim;
 	ListCell   *lc;
 
-	if (dim->history == NULL)
-		return;
 	foreach(lc, batch->scope_columns)
 	{
-		char	   *name = get_attname(dim->relid, lfirst_int(lc), false);
-		bool		found = false;
+		AttrNumber	attnum = lfirst_int(lc);
+		char	   *name = get_attname(dim->relid, attnum, false);
+		bool		known = attnum != dim->valid_to_attnum;
+		bool		in_history = dim->history == NULL;
 		ListCell   *own;
 
+		for (int i = 0; i < dim->nattrs; i++)
+			if (dim->attrs[i].scd_type == 3 && dim->attrs[i].extra_attnum == attnum)
+				known = false;
+		if (!known)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("scope of a late snapshot of dimension \"%s\" reads column \"%s\", whose value at that time is not known",
+							dim->label, name),
+					 errdetail("The snapshot is of a time before the last run's."),
+					 errhint("Nothing was written. Name other columns in scope, or apply snapshots in the order of their times.")));
+
 		foreach(own, scd2_plan_open_columns(dim))
-			found |= strcmp(name, lfirst(own)) == 0;
-		if (!found)
+			in_history |= strcmp(name, lfirst(own)) == 0;
+		if (!in_history)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("scope of a late snapshot of dimension \"%s\" reads column \"%s\", which its history does not have",
@@ -156,7 +168,8 @@ stage_absent(LateState *state)
 
 	check_scope(batch);
 	scd2_store_register(&batch->states);
-	scd2_spi_read("late open keys", scd2_plan_late_open_keys(batch->dim, batch->scope_sql),
+	scd2_spi_read("late open keys", scd2_plan_late_open_keys(batch->dim, batch->scope_sql,
+													batch->scope_columns),
 				  1, types, values, NULL);
 	batch->open_keys = DatumGetInt64(scd2_spi_value(0, 1, &isnull));
 
@@ -164,7 +177,8 @@ stage_absent(LateState *state)
 					 scd2_staged_desc(batch->dim, &batch->layout, 0));
 	scd2_store_register(&batch->staged);
 	scd2_spi_receiver(&state->pub, NULL, absent_receive);
-	scd2_spi_stream("late absent", scd2_plan_late_absent(batch->dim, batch->scope_sql),
+	scd2_spi_stream("late absent", scd2_plan_late_absent(batch->dim, batch->scope_sql,
+													batch->scope_columns),
 					1, types, values, NULL, true, (DestReceiver *) state);
 	scd2_store_unregister(&batch->staged);
 	scd2_store_unregister(&batch->states);

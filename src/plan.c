@@ -408,17 +408,9 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags, const bool *lacks)
 							  scd2_plan_column_of("c", closed->valid_to)));
 	scd2_plan_replay(&buf, dim, flags, lacks);
 	appendStringInfoString(&buf, " AS replay");
-	if (ask_type0)
-	{
-		for (int i = 0; i < dim->nattrs; i++)
-		{
-			if (dim->attrs[i].scd_type == 0)
-			{
-				appendStringInfoString(&buf, ", ");
-				scd2_append_ident(&buf, "t", dim->attrs[i].log_name);
-			}
-		}
-	}
+	for (int i = 0; ask_type0 && i < dim->nattrs; i++)
+		if (dim->attrs[i].scd_type == 0)
+			appendStringInfo(&buf, ", t%d.v", i + 1);
 
 	appendStringInfo(&buf, "\n  FROM scd2_staged AS s"
 					 "\n  LEFT JOIN %s AS d ON ",
@@ -469,24 +461,9 @@ scd2_plan_resolve(const Scd2Dimension *dim, int flags, const bool *lacks)
 		}
 		appendStringInfoString(&buf, ") AS n ON true");
 	}
-	if (ask_type0)
-	{
-		appendStringInfo(&buf, "\n  LEFT JOIN LATERAL (\n"
-						 "           SELECT l.*\n             FROM %s AS l"
-						 "\n            WHERE ", dim->log_sql_name);
-		if (flags & SCD2_RESOLVE_NO_LOG)
-			appendStringInfoString(&buf, "false");
-		else
-			scd2_plan_key_match(&buf, dim, "l", true, "s");
-		scd2_plan_not_undone(&buf, dim, flags);
-		appendStringInfoString(&buf, " AND NOT ");
-		scd2_append_ident(&buf, "l", dim->log_deleted);
-		appendStringInfoString(&buf, "\n            ORDER BY ");
-		scd2_append_ident(&buf, "l", dim->log_effective_at);
-		appendStringInfoString(&buf, " DESC, ");
-		scd2_append_ident(&buf, "l", dim->log_id);
-		appendStringInfoString(&buf, " DESC LIMIT 1) AS t ON true");
-	}
+	for (int i = 0; ask_type0 && i < dim->nattrs; i++)
+		if (dim->attrs[i].scd_type == 0)
+			scd2_plan_last_value(&buf, dim, i, flags);
 
 	appendStringInfoString(&buf, "\n ORDER BY ");
 	scd2_plan_staged_order(&buf, dim, "s");

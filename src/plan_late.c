@@ -14,39 +14,70 @@
 
 #include "plan_history.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #define AT_MOST		" OPERATOR(pg_catalog.<=) "
 #define AFTER		" OPERATOR(pg_catalog.>) "
 
 /*
+ * The column of a version, as alias "v", that a scope reads, as it was when the
+ * batch's time was the present: columns that every version shows now had the
+ * state's values, and the version was the open one.
+ */
+static char *
+column_then(const Scd2Dimension *dim, AttrNumber attnum, const char *name)
+{
+	for (int i = 0; i < dim->nattrs; i++)
+	{
+		const Scd2Column *col = &dim->attrs[i];
+
+		if ((attnum == col->attnum && (col->scd_type == 1 || col->scd_type == 3)) ||
+			(attnum == col->extra_attnum && col->scd_type == 6))
+			return psprintf("t.a%d AS %s", i + 1, quote_identifier(name));
+	}
+	if (attnum == dim->is_current_attnum)
+		return psprintf("true AS %s", quote_identifier(name));
+	return scd2_plan_column_of("v", name);
+}
+
+/*
  * Keys that were there at the batch's time, $1 in the period's type; with a scope
- * those whose version then is in it.
+ * those that were in it then.
  */
 static void
-append_open(StringInfo buf, const Scd2Dimension *dim, const char *scope_sql)
+append_open(StringInfo buf, const Scd2Dimension *dim, const char *scope_sql,
+			List *scope_columns)
 {
+	ListCell   *lc;
+
 	appendStringInfoString(buf, "\n  FROM scd2_states AS t\n WHERE t.present");
 	if (scope_sql == NULL)
 		return;
-	appendStringInfo(buf, "\n   AND EXISTS (\n           SELECT FROM %s AS d\n            WHERE ",
+	appendStringInfoString(buf, "\n   AND EXISTS (\n           SELECT FROM (\n                  SELECT");
+	foreach(lc, scope_columns)
+		appendStringInfo(buf, "%s %s", foreach_current_index(lc) > 0 ? "," : "",
+						 column_then(dim, lfirst_int(lc),
+									 get_attname(dim->relid, lfirst_int(lc), false)));
+	appendStringInfo(buf, "\n                    FROM %s AS v\n                   WHERE ",
 					 scd2_plan_versions(dim));
-	scd2_plan_key_match(buf, dim, "d", false, "t");
-	appendStringInfo(buf, "\n              AND %s" AT_MOST "$1 AND (%s" AFTER "$1",
-					 scd2_plan_column_of("d", dim->valid_from),
-					 scd2_plan_column_of("d", dim->valid_to));
+	scd2_plan_key_match(buf, dim, "v", false, "t");
+	appendStringInfo(buf, "\n                     AND %s" AT_MOST "$1 AND (%s" AFTER "$1",
+					 scd2_plan_column_of("v", dim->valid_from),
+					 scd2_plan_column_of("v", dim->valid_to));
 	if (dim->open_end_is_null)
-		appendStringInfo(buf, " OR %s IS NULL", scd2_plan_column_of("d", dim->valid_to));
-	appendStringInfo(buf, ")\n              AND (%s))", scope_sql);
+		appendStringInfo(buf, " OR %s IS NULL", scd2_plan_column_of("v", dim->valid_to));
+	appendStringInfo(buf, ")) AS d\n            WHERE (%s))", scope_sql);
 }
 
 char *
-scd2_plan_late_open_keys(const Scd2Dimension *dim, const char *scope_sql)
+scd2_plan_late_open_keys(const Scd2Dimension *dim, const char *scope_sql,
+						 List *scope_columns)
 {
 	StringInfoData buf;
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "SELECT count(*)");
-	append_open(&buf, dim, scope_sql);
+	append_open(&buf, dim, scope_sql, scope_columns);
 	return buf.data;
 }
 
@@ -54,7 +85,8 @@ scd2_plan_late_open_keys(const Scd2Dimension *dim, const char *scope_sql)
  * Of those, the ones that the late snapshot lacks.
  */
 char *
-scd2_plan_late_absent(const Scd2Dimension *dim, const char *scope_sql)
+scd2_plan_late_absent(const Scd2Dimension *dim, const char *scope_sql,
+					  List *scope_columns)
 {
 	StringInfoData buf;
 
@@ -62,7 +94,7 @@ scd2_plan_late_absent(const Scd2Dimension *dim, const char *scope_sql)
 	appendStringInfoString(&buf, "SELECT ");
 	for (int i = 1; i <= dim->nkeys; i++)
 		appendStringInfo(&buf, "%st.k%d", i > 1 ? ", " : "", i);
-	append_open(&buf, dim, scope_sql);
+	append_open(&buf, dim, scope_sql, scope_columns);
 	appendStringInfoString(&buf, "\n   AND NOT EXISTS (SELECT FROM scd2_staged AS s WHERE ");
 	scd2_plan_same_key(&buf, dim, "s", "t");
 	appendStringInfoChar(&buf, ')');

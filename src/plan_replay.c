@@ -11,6 +11,7 @@
 #include "plan_replay.h"
 
 #include "sqltext.h"
+#include "utils/builtins.h"
 
 #define EQUALS		" OPERATOR(pg_catalog.=) "
 #define DIFFERS		" OPERATOR(pg_catalog.<>) "
@@ -52,26 +53,34 @@ scd2_plan_not_undone(StringInfo buf, const Scd2Dimension *dim, int flags)
 }
 
 /*
- * A change is not equal to one that lacks a column which it has itself (R8): by
- * scd2_lacks, or by its run, where that was before the column's.  A delete has no
- * attributes.
+ * "OR" conditions for a log row that lacks a column (R8): by scd2_lacks, or by its
+ * run, where that was before the column's.
+ */
+static void
+append_lacks(StringInfo buf, const Scd2Dimension *dim, const Scd2Column *col)
+{
+	appendStringInfo(buf, "coalesce(%d" EQUALS "ANY (%s), false)", col->id,
+					 scd2_plan_column_of("l", dim->log_lacks));
+	if (col->since_run > 0)
+		appendStringInfo(buf, " OR %s OPERATOR(pg_catalog.<) " INT64_FORMAT,
+						 scd2_plan_column_of("l", dim->log_run), col->since_run);
+}
+
+/*
+ * A change is not equal to one that lacks a column which it has itself (R8).  A
+ * delete has no attributes.
  */
 static void
 append_lacks_none(StringInfo buf, const Scd2Dimension *dim, const bool *lacks)
 {
-	const char *logged = scd2_plan_column_of("l", dim->log_lacks);
-
 	for (int i = 0; i < dim->nattrs; i++)
 	{
 		const Scd2Column *col = &dim->attrs[i];
 
 		if ((lacks != NULL && lacks[i]) || (col->since_run == 0 && !col->lacked))
 			continue;
-		appendStringInfo(buf, "\n              AND (s.deleted OR NOT (coalesce(%d"
-						 EQUALS "ANY (%s), false)", col->id, logged);
-		if (col->since_run > 0)
-			appendStringInfo(buf, " OR %s OPERATOR(pg_catalog.<) " INT64_FORMAT,
-							 scd2_plan_column_of("l", dim->log_run), col->since_run);
+		appendStringInfoString(buf, "\n              AND (s.deleted OR NOT (");
+		append_lacks(buf, dim, col);
 		appendStringInfoString(buf, "))");
 	}
 }
@@ -83,7 +92,6 @@ append_lacks_none(StringInfo buf, const Scd2Dimension *dim, const bool *lacks)
 static void
 append_same_row(StringInfo buf, const Scd2Dimension *dim, const bool *lacks)
 {
-	const char *logged = scd2_plan_column_of("l", dim->log_lacks);
 	List	   *exprs = NIL;
 	bool		any = false;
 
@@ -109,11 +117,8 @@ append_same_row(StringInfo buf, const Scd2Dimension *dim, const bool *lacks)
 		else
 		{
 			any = true;
-			appendStringInfo(&expr, "CASE WHEN coalesce(%d" EQUALS "ANY (%s), false)",
-							 col->id, logged);
-			if (col->since_run > 0)
-				appendStringInfo(&expr, " OR %s OPERATOR(pg_catalog.<) " INT64_FORMAT,
-								 scd2_plan_column_of("l", dim->log_run), col->since_run);
+			appendStringInfoString(&expr, "CASE WHEN ");
+			append_lacks(&expr, dim, col);
 			appendStringInfo(&expr, " THEN NULL ELSE s.a%d END", i + 1);
 		}
 		exprs = lappend(exprs, expr.data);
@@ -126,6 +131,52 @@ append_same_row(StringInfo buf, const Scd2Dimension *dim, const bool *lacks)
 		scd2_plan_row_hash(buf, exprs);
 	}
 	appendStringInfoChar(buf, ')');
+}
+
+/*
+ * A lateral item (alias t1, t2, ... by the column's place) with a type 0 column's
+ * value in the last state (R5, R8): of the standing changes that are no deletes,
+ * the last that has the column.  With ignore_null_updates a null is one only where
+ * the key is new or comes back.
+ */
+void
+scd2_plan_last_value(StringInfo buf, const Scd2Dimension *dim, int attr, int flags)
+{
+	const Scd2Column *col = &dim->attrs[attr];
+	char	   *e = scd2_plan_column_of("l", dim->log_effective_at);
+
+	appendStringInfo(buf, "\n  LEFT JOIN LATERAL ("
+					 "\n           SELECT l.v"
+					 "\n             FROM (SELECT l.*%s"
+					 "\n                     FROM (SELECT DISTINCT ON (%s) %s AS e, %s::%s AS v, %s AS deleted,"
+					 "\n                                  ",
+					 dim->ignore_null_updates ?
+					 ", coalesce(lag(l.deleted) OVER (ORDER BY l.e), true) AS afresh" : "",
+					 e, e, scd2_plan_column_of("l", col->log_name),
+					 format_type_be_qualified(col->typid),
+					 scd2_plan_column_of("l", dim->log_deleted));
+	append_lacks(buf, dim, col);
+	appendStringInfo(buf, " AS lacks\n                             FROM %s AS l\n                            WHERE ",
+					 dim->log_sql_name);
+	if (flags & SCD2_RESOLVE_NO_LOG)
+		appendStringInfoString(buf, "false");
+	else
+		scd2_plan_key_match(buf, dim, "l", true, "s");
+	scd2_plan_not_undone(buf, dim, flags);
+	if (dim->on_delete == SCD2_DELETE_IGNORE)
+		appendStringInfo(buf, "\n              AND NOT %s",
+						 scd2_plan_column_of("l", dim->log_deleted));
+	appendStringInfo(buf, "\n                            ORDER BY %s DESC, ", e);
+	if (dim->keeps_source_time)
+		appendStringInfo(buf, "%s DESC, ", scd2_plan_column_of("l", dim->log_source_time));
+	for (int i = 0; i < dim->nseq; i++)
+		appendStringInfo(buf, "%s DESC, ", scd2_plan_column_of("l", dim->seq[i].log_name));
+	appendStringInfo(buf, "%s DESC) AS l) AS l"
+					 "\n            WHERE NOT l.deleted AND NOT l.lacks%s"
+					 "\n            ORDER BY l.e DESC LIMIT 1) AS t%d ON true",
+					 scd2_plan_column_of("l", dim->log_id),
+					 dim->ignore_null_updates ? " AND (l.afresh OR l.v IS NOT NULL)" : "",
+					 attr + 1);
 }
 
 /* The columns that make versions, less those that the batch lacks. */

@@ -21,6 +21,13 @@ extern void scd2_plan_replay(StringInfo buf, const Scd2Dimension *dim, int flags
 extern void scd2_plan_not_undone(StringInfo buf, const Scd2Dimension *dim,
 								 int flags);
 
+/*
+ * A lateral item with the value that a type 0 column, attribute "attr", has in the
+ * last state of the staged row's key: tN.v, where N is attr + 1.
+ */
+extern void scd2_plan_last_value(StringInfo buf, const Scd2Dimension *dim,
+								 int attr, int flags);
+
 /* What of a row of the log makes a replay: expressions. */
 extern List *scd2_plan_log_fingerprint(const Scd2Dimension *dim,
 									   const char *alias, const bool *lacks);

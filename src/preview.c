@@ -336,8 +336,8 @@ scd2_sql(PG_FUNCTION_ARGS)
 		SHOW("states", scd2_plan_chain(dim, 0));
 		if (dim->mode == SCD2_MODE_SNAPSHOT)
 		{
-			SHOW("late open keys", scd2_plan_late_open_keys(dim, NULL));
-			SHOW("late absent", scd2_plan_late_absent(dim, NULL));
+			SHOW("late open keys", scd2_plan_late_open_keys(dim, NULL, NIL));
+			SHOW("late absent", scd2_plan_late_absent(dim, NULL, NIL));
 		}
 		SHOW("late resolve", scd2_plan_late_resolve(dim));
 	}

@@ -14,6 +14,8 @@ PG_MODULE_MAGIC;
 
 bool		scd2_notice = true;
 char	   *scd2_last_run_setting = NULL;
+int			scd2_timeline_width = 80;
+bool		scd2_timeline_ascii = false;
 
 extern void _PG_init(void);
 
@@ -37,6 +39,25 @@ _PG_init(void)
 							   PGC_USERSET,
 							   GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE,
 							   NULL, NULL, NULL);
+
+	DefineCustomIntVariable("scd2.timeline_width",
+							"How many columns of a terminal scd2.timeline takes.",
+							NULL,
+							&scd2_timeline_width,
+							80,
+							60, 1000,
+							PGC_USERSET,
+							0,
+							NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("scd2.timeline_ascii",
+							 "Has scd2.timeline draw in ASCII.",
+							 "It does so, too, where database or client are not in UTF-8.",
+							 &scd2_timeline_ascii,
+							 false,
+							 PGC_USERSET,
+							 0,
+							 NULL, NULL, NULL);
 
 	MarkGUCPrefixReserved("scd2");
 }

@@ -16,4 +16,8 @@ extern bool scd2_notice;
 /* scd2.last_run: the session's last run, set by scd2 itself (report.c). */
 extern char *scd2_last_run_setting;
 
+/* How scd2.timeline draws. */
+extern int	scd2_timeline_width;
+extern bool scd2_timeline_ascii;
+
 #endif							/* SCD2_H */

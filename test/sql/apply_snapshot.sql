@@ -354,5 +354,27 @@ RESET hash_mem_multiplier;
 -- ---------------------------------------------------------------------------
 SELECT scd2.create_dimension('dim_no', source => 't', business_key => '{id}', mode => 'snapshot', sequence_by => '{a}');
 
+-- R5: a row is compared with the last state, "not sent" filled, in type 0 columns
+-- too: the third snapshot says nothing new, the fourth does; after a delete null
+-- is a value again
+CREATE TABLE z (id integer, a text, b text);
+SELECT scd2.create_dimension('dim_z', source => 'z', business_key => '{id}', mode => 'snapshot', type0 => '{a,b}', type2 => '{}', ignore_null_updates => true);
+INSERT INTO z VALUES (1, 'x', 'y'), (2, 'x', 'y');
+CALL scd2.apply('dim_z', batch_time => '2026-01-01');
+UPDATE z SET a = NULL, b = 'z';
+CALL scd2.apply('dim_z', batch_time => '2026-01-02');
+UPDATE z SET a = 'x', b = NULL;
+CALL scd2.apply('dim_z', batch_time => '2026-01-03');
+UPDATE z SET a = 'q' WHERE id = 1;
+DELETE FROM z WHERE id = 2;
+CALL scd2.apply('dim_z', batch_time => '2026-01-04');
+INSERT INTO z VALUES (2, NULL, 'z');
+CALL scd2.apply('dim_z', batch_time => '2026-01-05');
+UPDATE z SET a = 'x' WHERE id = 2;
+CALL scd2.apply('dim_z', batch_time => '2026-01-06');
+UPDATE z SET a = NULL WHERE id = 2;
+CALL scd2.apply('dim_z', batch_time => '2026-01-07');
+SELECT id, scd2_effective_at::date, scd2_deleted, a, b FROM dim_z_log ORDER BY scd2_id;
+
 SET client_min_messages = warning;
 DROP SCHEMA sn CASCADE;

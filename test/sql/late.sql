@@ -220,6 +220,23 @@ CALL scd2.apply('dim_r', batch_time => '2026-01-02', scope => $$land = 'FR'$$);
 SELECT id, land, a, valid_from::date, valid_to::date FROM dim_r WHERE id IS NOT NULL ORDER BY id, valid_from;
 SELECT * FROM scd2.check('dim_r');
 
+-- a scope is asked of what columns showed then: type 1 and 6 columns show the last
+-- value on every version now
+CREATE TABLE sc (id integer, a text, t text, p text);
+SELECT scd2.create_dimension('dim_sc', source => 'sc', business_key => '{id}', mode => 'snapshot', type1 => '{a}', type3 => '{p}', type6 => '{t}');
+INSERT INTO sc VALUES (1, 'in', 'in', 'in'), (2, 'in', 'in', 'in'), (3, 'in', 'in', 'in'), (4, 'out', 'out', 'out'), (5, 'stays', 'x', 'y');
+CALL scd2.apply('dim_sc', batch_time => '2026-01-01');
+UPDATE sc SET a = 'out', t = 'out', p = 'out' WHERE id < 4;
+UPDATE sc SET a = 'in', t = 'in', p = 'in' WHERE id = 4;
+CALL scd2.apply('dim_sc', batch_time => '2026-02-01');
+DELETE FROM sc WHERE id < 5;
+CALL scd2.apply('dim_sc', batch_time => '2026-01-10', scope => $$a = 'in' AND id = 1 AND is_current$$);
+CALL scd2.apply('dim_sc', batch_time => '2026-01-11', scope => $$current_t = 'in' AND id IN (2, 4)$$);
+CALL scd2.apply('dim_sc', batch_time => '2026-01-12', scope => $$p = 'in' AND id IN (3, 4)$$);
+CALL scd2.apply('dim_sc', batch_time => '2026-01-13', scope => $$previous_p = 'in'$$);
+SELECT id, scd2_effective_at::date, scd2_deleted, a FROM dim_sc_log WHERE id < 5 ORDER BY scd2_id;
+SELECT * FROM scd2.check('dim_sc');
+
 -- the same snapshots in any order give what they give in order
 CREATE TABLE snap (day date, id integer, a text, b numeric);
 INSERT INTO snap

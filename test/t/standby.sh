@@ -52,6 +52,8 @@ is 'feed' 'insert a
 insert x' "$(s -F ' ' -c "SELECT change, row_data ->> 'a' FROM scd2.feed(NULL::dim, 0)")"
 is 'why' 'opened' "$(s -c "SELECT outcome FROM scd2.why('dim', 1)")"
 is 'stats' 2 "$(s -c "SELECT value FROM scd2.stats('dim') WHERE name = 'keys'")"
+is 'timeline' 1 "$(s -c "SELECT count(*) FROM scd2.timeline('dim', 1) t WHERE t LIKE '%a: a'")"
+is 'timeline_svg' t "$(s -c "SELECT scd2.timeline_svg('dim', 1) LIKE '<svg %'")"
 is 'hashes' t "$(s -c "SELECT bool_and(row_hash = scd2.row_hash(a)) FROM dim WHERE id > 0")"
 is 'apply says why not' 'ERROR:  cannot execute UPDATE in a read-only transaction' \
     "$(s -c "CALL scd2.apply('dim')" | grep ERROR)"
