@@ -12,8 +12,7 @@
 
 #include "access/xact.h"
 #include "fmgr.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
+#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -56,6 +55,9 @@ lock_facts(ResolveCall *call)
 				facts = list_append_unique_oid(facts, ((Scd2Link *) lfirst(other))->fact);
 		}
 	}
+	/* relations before links, as DDL that the registry follows does */
+	foreach(lc, facts)
+		LockRelationOid(lfirst_oid(lc), RowExclusiveLock);
 	scd2_links_lock(facts);
 	call->locked = true;
 }

@@ -44,6 +44,7 @@ CREATE VIEW wrong AS SELECT f.* FROM fact f
  WHERE ordered_sk IS DISTINCT FROM coalesce(o.dim_sk, -1) OR shipped_sk IS DISTINCT FROM coalesce(s.dim_sk, -1);
 SET client_min_messages = notice;
 SET scd2.notice = on;
+SELECT setval('scd2.registry_run_id_seq', 10000);
 DO $$BEGIN CALL scd2.resolve('fa.fact'); END$$;
 SET scd2.notice = off;
 SET client_min_messages = warning;

@@ -21,6 +21,7 @@ INSERT INTO orders (n, id, ordered_at, ship_to, shipped_at) VALUES
     (1, 1, '2026-01-05', 2, '2026-01-06'), (2, 2, '2026-01-10', 2, '2026-01-12'), (3, 2, '2026-01-08', 3, '2026-01-12'),
     (4, NULL, '2026-01-08', NULL, NULL), (5, 4, NULL, 1, 'infinity'), (6, 5, 'infinity', 1, '2025-12-31'), (7, 6, '9999-12-31', NULL, NULL);
 SET scd2.notice = on;
+SELECT setval('scd2.registry_run_id_seq', 20000);
 SET client_min_messages = notice;
 DO $$BEGIN
     CALL scd2.resolve('fi.orders');

@@ -58,6 +58,14 @@ is 'nothing of it is left' "$before" "$(state dim_d)"
 is 'a hash of a long value' 'in time' "$(timed 20 "SELECT scd2.row_hash(v, v, v, v, v) FROM long_values")"
 is 'check' 'in time' "$(timed 20 "SELECT * FROM scd2.check('dim_d')")"
 
+# resolve, and a fact that follows
+q -c "CREATE TABLE fact AS SELECT i AS n, i % 30000 + 1 AS id, timestamptz '2025-12-01' + i / 5000 * interval '1 day' AS ts, NULL::bigint AS sk FROM generate_series(1, 300000) AS i" \
+    -c "SELECT scd2.register_fact('fact', 'dim_d', '{id}', 'ts', 'sk')" >/dev/null
+is 'resolve' 'in time' "$(timed 100 "CALL scd2.resolve('fact')")"
+is 'nothing of it is left' '0' "$(q -c 'SELECT count(sk) FROM fact')"
+q -c "CALL scd2.resolve('fact')" >/dev/null
+keyed=$(q -c "SELECT md5(string_agg(sk::text, ' ' ORDER BY n)) FROM fact")
+
 # a million late changes, at a moment of each phase; rebuild and its kin
 q -c "CREATE TABLE late AS SELECT i % 30000 + 1 AS id, 'l' || i AS a, i::numeric AS b, timestamptz '2025-01-01' + i * interval '1 s' AS at FROM generate_series(1, 1000000) AS i" >/dev/null
 before=$(state dim_d)
@@ -71,6 +79,7 @@ is 'rebuild' 'in time' "$(timed 20 "SELECT count(*) FROM scd2.rebuild(NULL::dim_
 is 'rebuild_apply' 'in time' "$(timed 20 "CALL scd2.rebuild_apply('dim_d')")"
 is 'undo' 'in time' "$(timed 20 "CALL scd2.undo('dim_d', $(q -c 'SELECT run FROM logged'))")"
 is 'nothing of these is left' "$before" "$(state dim_d)"
+is 'nor in the fact' "$keyed" "$(q -c "SELECT md5(string_agg(sk::text, ' ' ORDER BY n)) FROM fact")"
 
 # apply at random moments: as before, or whole
 for dim in dim_d dim_s; do
