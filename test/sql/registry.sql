@@ -106,7 +106,7 @@ CALL scd2.apply('rg.dim_moods');
 ALTER TYPE rg.mood RENAME TO humour;
 ALTER TYPE rg.humour SET SCHEMA rg_new;
 SELECT registered_type, data_type FROM scd2.registry_column WHERE role IN ('key', 'tracked')
-   AND dimension_id = (SELECT dimension_id FROM scd2.registry_cache WHERE relation = 'rg.dim_moods'::regclass);
+   AND dimension_id = (SELECT dimension_id FROM scd2.registry_cache WHERE relation = 'rg.dim_moods'::regclass) ORDER BY 1, 2;
 SELECT source_types FROM scd2.registry_dimension WHERE table_name = 'dim_moods';
 CALL scd2.apply('rg.dim_moods');
 SELECT scd2.drop_dimension('rg.dim_moods', keep_table => false);
